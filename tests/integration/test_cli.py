@@ -16,7 +16,7 @@ import pytest
 from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import read_payload
 from tests.support.cli_process import Run, runner
-from tests.support.processes import Daemon, HookRunner
+from tests.support.processes import Daemon, HookRunner, end_daemons
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -198,6 +198,7 @@ def test_daemon_starts_restarts_stops(home: Path, project: Path) -> None:
         assert second != first
     finally:
         run("daemon", "stop")
+        end_daemons(home)
     assert json.loads(run("daemon", "status", "--json").stdout) == {"running": False}
 
 

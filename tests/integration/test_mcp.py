@@ -12,13 +12,16 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from memlayer.edge.capture import spool
+from memlayer.turns.remembered import remember_event
 from tests.support.mcp_client import ROOT, McpServer
-from tests.support.processes import Daemon, HookRunner
+from tests.support.processes import Daemon, HookRunner, end_daemons
 
 FACT = "We moved the order events from Postgres to ClickHouse because the nightly reports timed out."
 TURNS = [
@@ -111,6 +114,39 @@ def test_remember_takes_kind_files_and_replaces(place: Place, server: McpServer)
     rows = {row["citation"]: row for row in place.daemon.call("list", category="core", all=True)["memories"]}
     assert (rows[second]["kind"], rows[second]["files"]) == ("attempt", ["jobs/settle.py"])
     assert rows[first]["superseded_by"] == rows[second]["id"]
+
+
+def test_a_call_asked_again_answers_the_same(place: Place) -> None:
+    """By the client after a lost connection with the same moment, by a model later."""
+    ask = partial(place.daemon.call, "mem.remember", project_dir=str(place.project), session_id="asking")
+    [old] = ask(text="로그 서버의 보관 기간은 열흘이다.", at_ms=1_790_000_000_000)["ids"]
+    told = {
+        "text": "디스크가 가득 차서 로그는 사흘만 남긴다.",
+        "kind": "cause",
+        "files": ["logs/rotate.py"],
+        "replaces": [old],
+    }
+    [new] = ask(text=told["text"], at_ms=1_790_000_000_001)["ids"]  # whose description was lost with its daemon
+    for at_ms, begins in ((1, "Remembered"), (1, "Remembered"), (2, "Known already"), (3, "Known already")):
+        said = ask(**told, at_ms=1_790_000_000_000 + at_ms)["text"]
+        assert said == f"{begins} as [mem:{new}]. Replaces [mem:{old}]."
+    rows = {row["citation"]: row for row in place.daemon.call("list", category="core", all=True)["memories"]}
+    assert (rows[new]["kind"], rows[new]["files"]) == ("cause", ["logs/rotate.py"])
+    assert rows[old]["superseded_by"] == rows[new]["id"] and not rows[new]["superseded_by"]
+    [back] = ask(text="로그 서버의 보관 기간은 열흘이다.", replaces=[new], at_ms=1_790_000_000_009)["ids"]
+    rows = {row["citation"]: row for row in place.daemon.call("list", category="core", all=True)["memories"]}
+    assert rows[new]["superseded_by"] == rows[back]["id"] and not rows[back]["superseded_by"]
+
+
+def test_a_known_word_of_a_person_keeps_its_kind(place: Place, server: McpServer) -> None:
+    text = "항상 릴리스 노트는 영어로 쓴다."
+    event = remember_event(text, project_dir=str(place.project), at_ms=1_790_000_000_000)
+    spool.put(str(place.home), event)
+    before = place.daemon.call("remember", id=event["id"])["memory"]
+    said = server.call("mem-remember", text=text, kind="cause", files=["notes.md"])
+    assert said.startswith("Known already as [mem:%s]" % before["citation"])
+    after = place.daemon.call("show", ids=[before["citation"]])["matches"][0]["memory"]
+    assert (after["kind"], after["files"]) == (before["kind"], before["files"])
 
 
 def test_a_models_word_replaces_no_persons(place: Place, server: McpServer) -> None:
@@ -213,4 +249,4 @@ def test_daemon_killed_in_mid_call(tmp_path: Path) -> None:
         text = server.answer()["result"]["content"][0]["text"]
         assert "9090" in text or text.startswith("Error: ")
         assert "9090" in server.call("mem-search", query="port of the order API")
-        daemon.client.stop()
+    end_daemons(home)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.support.cli_process import Cli
-from tests.support.processes import Daemon, HookRunner
+from tests.support.processes import Daemon, HookRunner, end_daemons
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "tests" / "fixtures" / "host"
@@ -45,6 +45,7 @@ def working(tmp_path: Path) -> Iterator[Working]:
     hook.forbid_background()
     with Daemon(ROOT, home):
         yield Working(home, hook, Cli(home, project))
+    end_daemons(home)
 
 
 @pytest.mark.parametrize("version", ["2.1.197", "2.1.331"])
@@ -157,7 +158,7 @@ def test_a_lost_graph_is_made_anew_and_an_export_brings_tasks_along(working: Wor
     other("import", str(tmp_path / "all.jsonl"))
     rows = json.loads(other("tasks", "--status", "all", "--json").stdout)["tasks"]
     assert {row["title"]: row["status"] for row in rows} == before
-    other("daemon", "stop")
+    end_daemons(other.home)
 
 
 def committed(folder: Path, name: str, at_s: float) -> None:

@@ -17,8 +17,19 @@ from typing import Any
 from memlayer.edge.home import paths
 from memlayer.edge.ipc.client import Client
 from memlayer.errors import DaemonError
+from tests.support.leftovers import left_running
 from tests.support.prepared_processes import MODULES, ROOT, ForkedProcess, fork_daemon
 from tests.support.waiting import wait_for
+
+
+def end_daemons(home: Path) -> None:
+    """Stop the daemons that clients have started, also one that waits to take over."""
+
+    def are_gone() -> bool:
+        Client(str(home), str(ROOT), sys.executable).stop()
+        return not left_running(home, 0.2)
+
+    wait_for(are_gone, "end of the daemons of %s" % home, within_s=40)
 
 
 class HookResult:

@@ -191,35 +191,43 @@ def remember(state: State, arguments: ops.MemRemember, progress: Progress) -> an
     spool.put(state.home, event)
     done = by_hand.remember(state, ops.Remember(str(event["id"])), progress)
     citation = done["memory"]["citation"]
-    replaced, kept = _described(state, arguments, done) if done["is_new"] else ([], [])
+    replaced, kept = _described(state, arguments, done)
+    older = dict.fromkeys([*(row["citation"] for row in done["older"]), *(row.citation for row in replaced)])
     lines = ["%s as [mem:%s]." % ("Remembered" if done["is_new"] else "Known already", citation)]
-    for label, others in (("Replaces", done["older"]), ("Replaced already by", done["newer"])):
-        lines += ["%s [mem:%s]." % (label, other["citation"]) for other in others]
+    lines += ["Replaces [mem:%s]." % other for other in older]
+    lines += ["Replaced already by [mem:%s]." % other["citation"] for other in done["newer"]]
     lines += ["A pinned memory says otherwise: [mem:%s]." % other["citation"] for other in done["contradicts"]]
-    lines += ["Replaces [mem:%s]." % other.citation for other in replaced]
     lines += ["[mem:%s] stays: the user wrote or pinned it. Ask the user." % other.citation for other in kept]
     return {"text": " ".join(lines), "ids": [citation]}
 
 
 def _described(state: State, arguments: ops.MemRemember, done: answers.Remembered) -> tuple[list[Memory], list[Memory]]:
-    """Return (memories replaced, memories that stay) for a new one.
+    """Return (memories replaced, memories that stay) for a statement.
 
-    It is given its kind and files. A model replaces the words of rules and models, never a person's.
+    It is given its kind and files, also by a call that is asked again. A model replaces the words of rules and models,
+    never a person's.
     """
-    services = services_of(state)
-    named_ids, _ = _found(state, arguments.replaces, arguments.project_dir)
-    ours = [memory for memory in named_ids if is_rule_made(memory) or _is_by_model(services.store, memory)]
+    services, memory_id, is_new = services_of(state), done["memory"]["id"], done["is_new"]
+    [memory] = services.store.memories(MemoryQuery(ids=[memory_id]))
+    if memory.superseded_by and not is_new:
+        return [], []
+    found, _ = _found(state, arguments.replaces, arguments.project_dir)
+    named = [row for row in found if row.id != memory_id]
+    ours = [row for row in named if is_rule_made(row) or _is_by_model(services.store, row)]
+    is_models = is_new or _is_by_model(services.store, memory)
+    kind = arguments.kind if is_models and arguments.kind in NOTED else memory.kind
+    files = memory.files
+    if is_models and (is_new or arguments.files):
+        files = tuple(clean(path)[:MAX_PATH_CHARS] for path in arguments.files[:MAX_FILES])
 
     def describe() -> None:
-        [memory] = services.store.memories(MemoryQuery(ids=[done["memory"]["id"]]))
-        kind = arguments.kind if arguments.kind in NOTED else memory.kind
-        files = tuple(clean(path)[:MAX_PATH_CHARS] for path in arguments.files[:MAX_FILES])
-        services.consolidator.describe(memory, kind=kind, files=files, replaced=ours)
+        [now] = services.store.memories(MemoryQuery(ids=[memory_id]))
+        services.consolidator.describe(now, kind=kind, files=files, replaced=ours)
         derived.memories_changed(state, services.consolidator.changed_projects())
 
-    if arguments.kind or arguments.files or ours:
+    if kind != memory.kind or files != memory.files or any(not row.superseded_by for row in ours):
         state.jobs.submit("describe %d" % id(arguments), describe).result()
-    return ours, [memory for memory in named_ids if memory not in ours and memory.id != done["memory"]["id"]]
+    return [row for row in ours if row.superseded_by in ("", memory_id)], [row for row in named if row not in ours]
 
 
 def _is_by_model(store: Store, memory: Memory) -> bool:

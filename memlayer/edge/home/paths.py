@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+from _thread import get_ident  # `threading` costs a hook milliseconds
 
 from memlayer.errors import UserError
 
@@ -97,7 +98,7 @@ def write_whole(path: str, data: bytes) -> None:
     when the disk refuses; then nothing has changed.
     """
     folder, name = os.path.split(path)
-    temporary = os.path.join(folder, "%s%s-%d" % (TEMPORARY, name[:80], os.getpid()))
+    temporary = os.path.join(folder, "%s%s-%d-%d" % (TEMPORARY, name[:80], get_ident(), os.getpid()))
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
     try:
         fd = os.open(temporary, flags, FILE_MODE)
