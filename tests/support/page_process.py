@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import re
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -17,8 +17,8 @@ from memlayer.edge.ipc import ops
 from memlayer.tasks.events import CREATED, Observation, TaskEvent, captured
 from memlayer.tasks.states import By, Status
 from memlayer.turns.remembered import remember_event
-from tests.support.cli_process import MAIN, Cli
-from tests.support.prepared_processes import ROOT
+from tests.support.cli_process import Cli
+from tests.support.prepared_processes import ROOT, start_verb
 from tests.support.processes import Daemon, HookRunner
 
 SCRIPT = "<script>alert(1)</script>"
@@ -45,15 +45,17 @@ class PageProcess:
         environment = {**cli.environment, "MEMLAYER_RUNTIME_DIR": sys.prefix}
         if token:
             environment["MEMORY_VIEWER_TOKEN"] = token
-        self.process = subprocess.Popen(
-            [sys.executable, "-I", str(MAIN), "view", "--json", *arguments], env=environment, cwd=folder,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
-        )  # fmt: skip
-        assert self.process.stdout is not None
+        null, (said, stdout), (failed, stderr) = os.open(os.devnull, os.O_RDONLY), os.pipe(), os.pipe()
+        self.process = start_verb(
+            ["view", "--json", *arguments], environment, folder, (null, stdout, stderr), is_fresh=Daemon.is_fresh
+        )
+        for fd in (null, stdout, stderr):
+            os.close(fd)
+        self.stdout, self.stderr = (open(fd, encoding="utf-8") for fd in (said, failed))  # noqa: SIM115
         lines = ""
         while not lines.rstrip().endswith("}"):
-            line = self.process.stdout.readline()
-            assert line, self.process.communicate()[1]
+            line = self.stdout.readline()
+            assert line, self.stderr.read()
             lines += line
         self.said = json.loads(lines)
         self.port = int(self.said["port"])
@@ -122,9 +124,8 @@ class PageProcess:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
         code = self.process.wait(20)
-        for stream in (self.process.stdout, self.process.stderr):
-            assert stream is not None
-            stream.close()
+        self.stdout.close()
+        self.stderr.close()
         return code
 
     def __enter__(self) -> PageProcess:

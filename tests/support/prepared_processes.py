@@ -62,9 +62,11 @@ class ForkedProcess:
     def wait(self, timeout: float | None = None) -> int:
         """Return the exit code, negative for a signal. Raises TimeoutExpired."""
         if self.returncode is None:
-            if not select.select([self._control], [], [], timeout)[0]:
-                raise subprocess.TimeoutExpired("forked process", timeout or 0.0)
-            said = self._control.recv(64)
+            self._control.settimeout(timeout)
+            try:
+                said = self._control.recv(64)
+            except (BlockingIOError, TimeoutError):
+                raise subprocess.TimeoutExpired("forked process", timeout or 0.0) from None
             self._control.close()
             assert said, "the process that forks has died"
             self.returncode = int(said)
@@ -165,7 +167,8 @@ def start_verb(
         stdin, stdout, stderr = streams
         return subprocess.Popen(
             [sys.executable, "-I", str(MAIN), *arguments], stdin=stdin, stdout=stdout, stderr=stderr,
-            env=environment, cwd=cwd,
+            env=environment, cwd=cwd, start_new_session=has_terminal,
+            preexec_fn=take_terminal if has_terminal else None,
         )  # fmt: skip
     imports = arguments[0] if arguments and arguments[0] in MODULES else ""
     return VERBS.fork(environment, streams, arguments, str(cwd), imports=imports, has_terminal=has_terminal)
@@ -243,15 +246,20 @@ def _take_over(request: dict[str, Any], streams: list[int], sockets: list[socket
     for fd in streams:
         os.close(fd)
     if request["has_terminal"]:
-        import fcntl
-        import termios
-
         os.setsid()
-        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+        take_terminal()
     os.environ.clear()
     os.environ.update(request["environment"])
     os.chdir(request["cwd"])
     time.tzset()
+
+
+def take_terminal() -> None:
+    """Make stdin the controlling terminal of this session."""
+    import fcntl
+    import termios
+
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 def _become_daemon() -> NoReturn:
