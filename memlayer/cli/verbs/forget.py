@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -131,8 +130,8 @@ def forget_verb(
         confirm(answer, as_json)
     if query:  # forget the memories that were shown, even if the search would find others by now
         named = tuple(memory["id"] for memory in selected if not memory["along"])
-        wanted = replace(wanted, query="", ids=named)
-    say_done(ask(replace(wanted, dry_run=False), as_json, is_long=True))
+        wanted = wanted.changed(query="", ids=named)
+    say_done(ask(wanted.changed(dry_run=False), as_json, is_long=True))
 
 
 def folder_of(project: str | None, all_projects: bool) -> str:
@@ -157,9 +156,9 @@ def forget_from_stdin(text: str, folder: str, keep_sources: bool, as_json: bool)
             say(", ".join(f'"{word}"' for word in unknown) + (" is" if len(unknown) == 1 else " are") + " no citation.")
         say_found(answer, as_json)
     elif unknown:
-        say_found(ask(replace(wanted, query=text, ids=(), tolerant=False), is_long=True, quiet=True), as_json)
+        say_found(ask(wanted.changed(query=text, ids=(), tolerant=False), is_long=True, quiet=True), as_json)
     else:
-        say_done(ask(replace(wanted, dry_run=False, tolerant=False), as_json, is_long=True))
+        say_done(ask(wanted.changed(dry_run=False, tolerant=False), as_json, is_long=True))
 
 
 def say_found(answer: answers.Forgotten, as_json: bool) -> None:

@@ -80,6 +80,10 @@ class Arguments(Generic[Answer]):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.__dict__})"
 
+    def changed(self: Record, **named: Any) -> Record:
+        """Return these arguments with other values."""
+        return type(self)(**{**self.__dict__, **named})
+
     @classmethod
     def answer_type(cls) -> Any:
         """Return the type of its answer, whose module is imported only now."""

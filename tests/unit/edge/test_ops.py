@@ -54,3 +54,10 @@ def test_text_can_be_written_as_utf_8() -> None:
     assert arguments.read(ops.Search, {"query": "과제 \ud800", "project_dir": "/\udcff"}) == ops.Search(
         "과제 \ufffd", "/\udcff"
     )
+
+
+def test_arguments_are_made_of_others() -> None:
+    asked = ops.Forget(query="부엉이", dry_run=True)
+    changed = asked.changed(query="", ids=("a",))
+    assert (changed.query, changed.ids, changed.dry_run) == ("", ("a",), True)
+    assert asked.query == "부엉이" and changed == ops.Forget(ids=("a",), dry_run=True)
