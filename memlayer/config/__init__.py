@@ -10,7 +10,7 @@ from __future__ import annotations
 from memlayer.config.consolidation import daemon_variables, language_model_variables, write_daemon_variables
 from memlayer.config.edit import set_setting, unset_setting
 from memlayer.config.files import settings_stamp
-from memlayer.config.load import ignored_variables, load_project_settings, load_settings, load_what_holds
+from memlayer.config.load import ignored_variables, load_project_settings, load_settings, load_what_holds, what_holds
 from memlayer.config.model import ProjectSettings, SettingDescription, Settings, describe, describe_groups
 from memlayer.config.privacy import write_own_patterns
 
@@ -29,6 +29,7 @@ __all__ = [
     "set_setting",
     "settings_stamp",
     "unset_setting",
+    "what_holds",
     "write_daemon_variables",
     "write_own_patterns",
 ]

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from memlayer.config import embedding, plugin_option
 from memlayer.config.agent import for_provider
 from memlayer.config.files import read_untrusted, read_user_file, switched_off
-from memlayer.config.model import PREFIX, PROJECT_KEYS, ProjectSettings, Settings, fields_of, keys, variable
+from memlayer.config.model import PREFIX, PROJECT_KEYS, ProjectSettings, Settings, describe, fields_of, keys, variable
 from memlayer.edge.home import paths, project
 from memlayer.errors import UserError
 
@@ -256,6 +256,23 @@ def load_what_holds(home: str, environ: Mapping[str, str]) -> tuple[Settings, st
             own = plugin_option.settings_file(home) if name in chosen and name not in sources[0] else file
             origins[f"{group}.{name}"] = variable(group, name) if name in sources[1] else own
     return placed(Settings(**by_group), home, origins), problem
+
+
+def what_holds(home: str, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
+    """Return edge.ipc.upkeep_answers.SettingsHeld, without a daemon. root: of a project, or ""."""
+    of_project = load_project_settings(root) if root else ProjectSettings()
+    of_user, problem = load_what_holds(home, environ)
+    settings = of_user.for_project(of_project)
+    values = settings.model_dump()
+    rows = []
+    for one in describe():
+        group, _, name = one.key.partition(".")
+        row = {"key": one.key, "value": values[group][name], "unit": one.unit, "from": settings.origin(one.key)}
+        rows.append(row)
+    return {
+        "file": paths.settings(home), "settings": rows, "warnings": list(of_project.warnings), "problem": problem,
+        "ignored": ignored_variables(environ), "changed_since_daemon": False,
+    }  # fmt: skip
 
 
 def _fields(value: object) -> dict[str, Any]:

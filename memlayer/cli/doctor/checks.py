@@ -12,18 +12,22 @@ import stat
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from memlayer.cli.terminal.output import counted, duration, line, print_json, say, size, when
 from memlayer.edge.bootstrap import health, runtime
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths, project
 
+if TYPE_CHECKING:
+    from memlayer.edge.ipc.upkeep_answers import SettingsHeld
+
 OK = "ok"
 WARN = "warn"
 FAIL = "fail"
 STYLES = {OK: "green", WARN: "yellow", FAIL: "bold red"}
 SLOW_START_MS = 60
+RESTART = "`memlayer daemon restart`"
 SCRIPT = re.compile(r"hooks/(run)\"? (\w+)")
 
 SPOOL_MAX_AGE_S = 300.0
@@ -219,23 +223,26 @@ def disk(home: str) -> Check:
     return Check("disk", OK, f"{size(free)} free")
 
 
-def settings(home: str, folder: str, environ: Mapping[str, str]) -> Iterator[Check]:
-    """Check the user's settings and the project's file."""
-    from memlayer.config import ignored_variables, load_project_settings, load_what_holds
-
-    valid, problem = load_what_holds(home, environ)
+def settings(held: Callable[[str], SettingsHeld], folder: str) -> Iterator[Check]:
+    """Check the user's settings and the project's file. held: those of a project, "" for none."""
+    of_user = held("")
+    problem, file = of_user["problem"], of_user["file"]
     if problem:
         yield Check("settings", FAIL, line(problem), correction(problem))
     else:
-        file = paths.settings(home)
         yield Check("settings", OK, file if os.path.exists(file) else "defaults")
-    if not valid.capture.enabled:
-        says = f"capture.enabled is false ({line(valid.origin('capture.enabled'))}): new turns are not kept"
+    if of_user["changed_since_daemon"]:
+        yield Check("settings", WARN, f"{file} has changed since the daemon started", RESTART)
+    capture = next(row for row in of_user["settings"] if row["key"] == "capture.enabled")
+    if not capture["value"]:
+        says = f"capture.enabled is false ({line(capture['from'])}): new turns are not kept"
         yield Check("capture", WARN, says, "`memlayer config unset capture.enabled` keeps them again")
-    for name in ignored_variables(environ):
+    for name in of_user["ignored"]:
         yield Check("settings", WARN, f"{name} is ignored", f"set it with `memlayer config set {key_of(name)} ...`")
-    for warning in load_project_settings(project.locate(folder).root).warnings:
-        yield Check("settings", WARN, line(warning))
+    root = project.locate(folder).root
+    if os.path.lexists(os.path.join(root, project.SETTINGS_NAME)):
+        for warning in held(root)["warnings"]:
+            yield Check("settings", WARN, line(warning))
 
 
 def correction(problem: str) -> str:

@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING
 from memlayer.cli.doctor.bare import daemon_line
 from memlayer.cli.doctor.checks import FAIL, OK, WARN, Check
 from memlayer.cli.terminal.output import counted, line
-from memlayer.edge.home import paths
 from memlayer.edge.ipc import ops, share_ops
 from memlayer.edge.ipc.client import Client
 from memlayer.errors import MemlayerError
 
 if TYPE_CHECKING:
-    from memlayer.edge.ipc.upkeep_answers import ModelUse, Status
+    from memlayer.edge.ipc.upkeep_answers import ModelUse, SettingsHeld, Status
 
 SETTLE_S = 20.0
 POLL_S = 0.2
+ASK_SETTINGS_S = 3.0
+VARIABLES = "MEMLAYER_"
 READ_TRANSCRIPTS_S = 120.0
 ANSWER_S = 10.0
 TELLING_NOTES = 100  # fewer say nothing about recall
@@ -32,7 +33,20 @@ ASK_YOURSELF = {
     "anthropic": "look at the key, its limit and the network",
     "openai": "look whether the server answers, at the key and its limit",
 }
-RESTART = "`memlayer daemon restart`"
+
+
+def held_settings(client: Client, root: str, environ: Mapping[str, str]) -> SettingsHeld:
+    """Return the settings that hold, from a running daemon where one answers.
+
+    To load what reads them takes longer than all else of a verb. Starts no daemon.
+    """
+    named = tuple(f"{name}={value}" for name, value in environ.items() if name.upper().startswith(VARIABLES))
+    try:
+        return client.ask(ops.Settings(root, named), deadline_s=ASK_SETTINGS_S, start=False)
+    except MemlayerError:  # none runs, or it hangs, as its own check will say
+        from memlayer.config import what_holds
+
+        return ops.Settings().read_answer(what_holds(client.home, root, environ))
 
 
 def daemon(client: Client) -> Iterator[Check]:
@@ -50,8 +64,6 @@ def daemon(client: Client) -> Iterator[Check]:
             client.ask(ops.Flush(wait=True), deadline_s=READ_TRANSCRIPTS_S)
             status = settled(client)
     yield jobs(status)
-    if is_behind(client.home, status):
-        yield Check("settings", WARN, f"{paths.settings(client.home)} has changed since the daemon started", RESTART)
     yield store(status)
     yield model(status)
     yield from memory_files(status)

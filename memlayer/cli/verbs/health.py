@@ -75,7 +75,10 @@ def doctor_verb(project: str | None, as_json: bool) -> None:
       memlayer doctor --json
     """
     folder, at_home = project_dir(project), home()
-    of_runtime = chain(checks.settings(at_home, folder, os.environ), checks_daemon.daemon(client()))
+    of_runtime = chain(
+        checks.settings(lambda root: checks_daemon.held_settings(client(), root, os.environ), folder),
+        checks_daemon.daemon(client()),
+    )
     results = bare.all_checks(
         at_home,
         folder,

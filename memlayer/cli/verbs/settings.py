@@ -9,7 +9,8 @@ import sys
 import click
 from click.shell_completion import CompletionItem
 
-from memlayer.cli.doctor.checks_daemon import RESTART, is_behind
+from memlayer.cli.doctor.checks import RESTART
+from memlayer.cli.doctor.checks_daemon import held_settings, is_behind
 from memlayer.cli.terminal.invocation import Incomplete, client, home, json_option, project_dir, project_option
 from memlayer.cli.terminal.output import line, print_json, say
 from memlayer.edge.home import paths
@@ -117,30 +118,19 @@ def _say_changed(key: str, value: object, as_json: bool, says: str) -> None:
 
 def show_settings(project: str | None, as_json: bool) -> None:
     """Print every setting. Exits with 1 when a setting is wrong."""
-    from memlayer.config import describe, load_project_settings, load_what_holds
-
-    of_project = load_project_settings(locate(project_dir(project)).root)
-    of_user, problem = load_what_holds(home(), os.environ)
-    settings = of_user.for_project(of_project)
-    values = settings.model_dump()
-    rows = []
-    for setting in describe():
-        group, _, name = setting.key.partition(".")
-        value = values[group][name]
-        rows.append({"key": setting.key, "value": value, "unit": setting.unit, "from": settings.origin(setting.key)})
-    is_stale = _daemon_is_behind()
+    held = held_settings(client(), locate(project_dir(project)).root, os.environ)
+    problem, rows = held["problem"], held["settings"]
     if as_json:
-        answer = {"file": paths.settings(home()), "settings": rows, "warnings": list(of_project.warnings)}
-        print_json({**answer, "problem": problem, "changed_since_daemon": is_stale})
+        print_json({name: value for name, value in held.items() if name != "ignored"})
         sys.exit(1 if problem else 0)
     if problem:
         say(("Wrong", "bold red"), f": {line(problem)}. Until it is corrected, these values apply:", to_stderr=True)
-    if is_stale:
+    if held["changed_since_daemon"]:
         say(
             ("Not yet in force", "yellow"),
-            f": {paths.settings(home())} has changed since the daemon started. Run {RESTART}",
+            f": {held['file']} has changed since the daemon started. Run {RESTART}",
         )
-    for warning in of_project.warnings:
+    for warning in held["warnings"]:
         say(("Ignored", "yellow"), f": {line(warning)}")
     width = max(len(row["key"]) for row in rows)
     for row in rows:
@@ -163,7 +153,7 @@ def _daemon_is_behind() -> bool:
 def _shown(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, tuple):
+    if isinstance(value, (tuple, list)):
         return ", ".join(map(_shown, value)) or "none"
     if isinstance(value, dict):
         return ", ".join(f"{line(key)}: {_shown(each)}" for key, each in value.items()) or "none"

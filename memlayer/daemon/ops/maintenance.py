@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 
 from memlayer import __version__, compose
+from memlayer.config import settings_stamp, what_holds
 from memlayer.daemon.ops.requests import OPEN_WAIT_S, Fields, Progress, Table, project_of, services_of
 from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.jobs import go_second
@@ -141,6 +142,14 @@ def witness(state: State, arguments: ops.Witness, progress: Progress) -> answers
     seen = audit.audit_sessions(state.home, state.sessions.all(), store, Tombstones(state.home), now_ms)
     finding = audit.finding(seen, is_capturing=state.settings.capture.enabled)
     return arguments.read_answer({**asdict(seen), "finding": list(finding)})
+
+
+def settings(state: State, arguments: ops.Settings, progress: Progress) -> answers.SettingsHeld:
+    """Return the settings of the files of now and the caller's variables."""
+    variables = dict(variable.partition("=")[::2] for variable in arguments.variables)
+    held = what_holds(state.home, arguments.root, variables)
+    is_behind = bool(state.settings_stamp) and state.settings_stamp != settings_stamp(state.home)
+    return arguments.read_answer({**held, "changed_since_daemon": is_behind})
 
 
 def status(state: State, arguments: ops.Status, progress: Progress) -> answers.Status:
@@ -297,6 +306,7 @@ OPERATIONS: Table = {
     ops.Reindex: reindex,
     ops.Repair: repair,
     ops.Witness: witness,
+    ops.Settings: settings,
     ops.Status: status,
     ops.Stop: stop,
 }

@@ -111,10 +111,15 @@ class Client:
             time.sleep(POLL_S)
 
     def ask(
-        self, arguments: Arguments[Answer], *, deadline_s: float = 10.0, on_progress: Progress | None = None
+        self,
+        arguments: Arguments[Answer],
+        *,
+        deadline_s: float = 10.0,
+        on_progress: Progress | None = None,
+        start: bool = True,
     ) -> Answer:
         """Return the daemon's answer to a typed operation; see call."""
-        reply = self.call(arguments.op, arguments.fields(), deadline_s=deadline_s, on_progress=on_progress)
+        reply = self.call(arguments.op, arguments.fields(), deadline_s=deadline_s, on_progress=on_progress, start=start)
         return arguments.read_answer(reply)
 
     def status(self) -> dict[str, Any] | None:

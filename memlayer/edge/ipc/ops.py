@@ -341,6 +341,13 @@ class Witness(Arguments["upkeep_answers.Witnessed"], op="witness"):
     pass
 
 
+class Settings(Arguments["upkeep_answers.SettingsHeld"], op="settings"):
+    """root: of a project, "" for none. variables: those of the caller, NAME=value."""
+
+    root: Path = ""
+    variables: Names = ()
+
+
 class Status(Arguments["upkeep_answers.Status"], op="status"):
     pass
 

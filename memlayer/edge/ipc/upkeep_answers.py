@@ -5,7 +5,7 @@ As in `answers`: names are added, never removed; times end in _ms. Hooks do not 
 
 from __future__ import annotations
 
-from typing import Optional, TypedDict
+from typing import Any, Optional, TypedDict
 
 from memlayer.edge.ipc.answers import UsageShare
 from memlayer.edge.ipc.session_answers import ReadingState
@@ -171,6 +171,21 @@ class Damage(TypedDict):
     says: str
     is_minor: bool
     aside: str
+
+
+class SettingsHeld(TypedDict):
+    """Settings as they hold for some variables, each with key, value, unit and from.
+
+    problem: of the sources, one line. warnings: of the project's file. ignored: variables that set nothing.
+    changed_since_daemon: since a running daemon has read them.
+    """
+
+    file: str
+    settings: list[dict[str, Any]]
+    warnings: list[str]
+    problem: str
+    ignored: list[str]
+    changed_since_daemon: bool
 
 
 class Status(TypedDict):

@@ -17,6 +17,7 @@ from memlayer.cli.doctor.checks import FAIL, OK, WARN
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
 from memlayer.edge.ipc.client import Client
+from memlayer.edge.ipc.upkeep_answers import SettingsHeld
 from tests.support.scripted_daemon import ScriptedDaemon
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -29,6 +30,11 @@ def made(home: Path) -> Path:
     paths.make_folder(str(home))
     paths.make_folder(paths.logs(str(home)))
     return home
+
+
+def held(home: Path, root: str) -> SettingsHeld:
+    """The settings of a home without a daemon."""
+    return checks_daemon.held_settings(Client(str(home), str(ROOT)), root, {})
 
 
 def plugin_copy(folder: Path) -> Path:
@@ -100,10 +106,10 @@ def test_free_space_of_missing_home(tmp_path: Path) -> None:
 
 
 def test_wrong_settings_of_user_and_project(made: Path, project: Path) -> None:
-    assert [check.state for check in checks.settings(str(made), str(project), {})] == [OK]
+    assert [check.state for check in checks.settings(lambda root: held(made, root), str(project))] == [OK]
     (project / ".memlayer.yaml").write_text("model: x\n")
     (made / "config.yaml").write_text("recall:\n  max_entrys: 1\n")
-    wrong, ignored = checks.settings(str(made), str(project), {})
+    wrong, ignored = checks.settings(lambda root: held(made, root), str(project))
     assert wrong.state == FAIL and "recall.max_entrys" in wrong.says
     assert ignored.state == WARN and "model" in ignored.says
 
@@ -185,7 +191,7 @@ def test_disabled_project_and_disabled_hooks(project: Path) -> None:
 
 def test_disabled_capture_names_its_source(made: Path, project: Path) -> None:
     (made / "config.yaml").write_text("capture:\n  enabled: false\n")
-    _, off = checks.settings(str(made), str(project), {})
+    _, off = checks.settings(lambda root: held(made, root), str(project))
     assert (off.name, off.state) == ("capture", WARN) and "config.yaml" in off.says
 
 

@@ -119,7 +119,10 @@ def _checks(folder: str) -> Iterator[object]:
 
     from memlayer.cli.doctor import bare, checks, checks_daemon, loaded
 
-    of_runtime = chain(checks.settings(home(), folder, os.environ), checks_daemon.daemon(client()))
+    of_runtime = chain(
+        checks.settings(lambda root: checks_daemon.held_settings(client(), root, os.environ), folder),
+        checks_daemon.daemon(client()),
+    )
     return bare.all_checks(
         home(), folder, of_runtime, lambda: checks_daemon.hooks_worked(client()),
         lambda python: loaded.by_daemon(client(), python),
