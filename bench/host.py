@@ -4,8 +4,9 @@ The two take turns in the same run.
 
 `python bench/host.py [--host PATH] [--rounds 20] [--json FILE]`: the whole process `claude -p`, prompt on stdin,
 against the scripted Messages API of the tests on loopback, so that no model's time is in it. The home is a throw-away
-one; the store holds facts that the prompts ask for, the daemon is warm, and all runs of a round ask the same. A third
-run has a plugin of one manifest and nothing else: the host's own cost of any plugin. Without --host the newest version
+one; the store holds facts that the prompts ask for, the daemon is warm, and all runs of a round ask the same. Other
+runs show the host's own cost: a plugin of one manifest and nothing else, one whose hooks run `true`, one with an MCP
+server that does nothing. CPU is of the host and its children, the daemon aside. Without --host the newest version
 is installed from npm, as the tests do.
 """
 
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import shutil
 import statistics
 import subprocess
@@ -36,9 +38,29 @@ from tests.support.host.installed_host import HostUnavailable, InstalledHost, in
 from tests.support.host.messages_api import MessagesApi  # noqa: E402
 from tests.support.host.plugin_copy import copy_plugin, git  # noqa: E402
 
-GOAL = 1.15
+GOAL, GOAL_OF_HOOKS = 1.45, 1.25
 WITHOUT, EMPTY, WITH = "without a plugin", "an empty plugin", "with memlayer"
 HOOKS_ALONE = "memlayer without its MCP server"
+# The host's own cost of what memlayer registers: the same events run `true`, and a server has one tool that is loaded.
+IDLE_HOOKS, IDLE_SERVER = "hooks that do nothing", "a server that does nothing"
+SERVER = """import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    answers = {
+        "initialize": lambda: {
+            "protocolVersion": asked["params"]["protocolVersion"], "capabilities": {"tools": {}},
+            "serverInfo": {"name": "idle", "version": "1"},
+        },
+        "tools/list": lambda: {"tools": [{
+            "name": "nothing", "description": "Nothing", "inputSchema": {"type": "object"},
+            "_meta": {"anthropic/alwaysLoad": True},
+        }]},
+    }
+    if "id" in asked:
+        found = answers.get(asked["method"])
+        end = {"result": found()} if found else {"error": {"code": -32601, "message": "not known"}}
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **end}), flush=True)
+"""
 FACTS = (
     ("We moved the order events from Postgres to ClickHouse because the nightly reports timed out.",
      "which database did we move the order events to, and why?"),
@@ -94,27 +116,35 @@ def measure(user: Claude, client: Client, rounds: int) -> dict[str, Any]:
     plugins = {
         WITHOUT: None,
         EMPTY: empty_plugin(user.home.parent / "empty"),
+        IDLE_HOOKS: idle_hooks(user.home.parent / "idle hooks"),
+        IDLE_SERVER: idle_server(user.home.parent / "idle server"),
         HOOKS_ALONE: without_server(user.plugin, user.home.parent / "hooks alone"),
         WITH: user.plugin,
     }
     took: dict[str, list[float]] = {name: [] for name in plugins}
+    used: dict[str, list[float]] = {name: [] for name in plugins}
     recalled = 0
     for number in track(range(rounds), "rounds", console=console, transient=True):
         prompt = FACTS[number % len(FACTS)][1]
         # The order turns round every time: none always finds the disk's cache warmed by another.
         for name in list(plugins)[:: 1 if number % 2 else -1]:
             wait_until_quiet(client)
+            before = processor_ms()
             ms, run = timed(user, prompt, plugins[name])
             took[name].append(ms)
+            used[name].append(processor_ms() - before)
             held = bool(run.turn.injected("UserPromptSubmit"))
-            if held and name in (WITHOUT, EMPTY):
+            if held and name not in (HOOKS_ALONE, WITH):
                 raise SystemExit("a run without memlayer was given a memory")
             recalled += held and name == WITH
     user.plugin = plugins[WITH] or user.plugin
     medians = {name: statistics.median(values) for name, values in took.items()}
     pairs = [one / other for one, other in zip(took[WITH], took[WITHOUT], strict=True)]
     return {
-        "runs": {name: summary(values) for name, values in took.items()},
+        "runs": {
+            name: {**summary(values), "cpu_ms": round(statistics.median(used[name]), 1)}
+            for name, values in took.items()
+        },
         "ratio": round(medians[WITH] / medians[WITHOUT], 3),
         "ratio_to_empty": round(medians[WITH] / medians[EMPTY], 3),
         "ratio_to_hooks_alone": round(medians[WITH] / medians[HOOKS_ALONE], 3),
@@ -123,10 +153,29 @@ def measure(user: Claude, client: Client, rounds: int) -> dict[str, Any]:
     }
 
 
-def empty_plugin(folder: Path) -> Path:
-    """A plugin with neither hooks nor commands."""
+def idle_hooks(folder: Path) -> Path:
+    """A plugin that runs `true` at each of memlayer's events."""
+    hooks = json.loads((ROOT / "hooks.json").read_text())["hooks"]
+    for groups in hooks.values():
+        groups[0]["hooks"] = [{"type": "command", "command": "true"}]
+    plugin = empty_plugin(folder, hooks="./hooks.json")
+    (folder / "hooks.json").write_text(json.dumps({"hooks": hooks}))
+    return plugin
+
+
+def idle_server(folder: Path) -> Path:
+    """A plugin with a server of one tool that is loaded up front."""
+    python = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
+    server = {"command": python, "args": ["-I", "-S", "${CLAUDE_PLUGIN_ROOT}/server.py"]}
+    plugin = empty_plugin(folder, mcpServers={"idle": server})
+    (folder / "server.py").write_text(SERVER)
+    return plugin
+
+
+def empty_plugin(folder: Path, **more: object) -> Path:
+    """A plugin with neither hooks nor commands, unless named."""
     (folder / ".claude-plugin").mkdir(parents=True)
-    manifest = {"name": "empty", "version": "0.1.0", "description": "Nothing"}
+    manifest = {"name": "empty", "version": "0.1.0", "description": "Nothing", **more}
     (folder / ".claude-plugin" / "plugin.json").write_text(json.dumps(manifest))
     return folder
 
@@ -139,6 +188,12 @@ def without_server(plugin: Path, folder: Path) -> Path:
         del fields["mcpServers"]
         manifest.write_text(json.dumps(fields))
     return folder
+
+
+def processor_ms() -> float:
+    """Return the processor time of all children that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (used.ru_utime + used.ru_stime) * 1000
 
 
 def summary(values: list[float]) -> dict[str, float]:
@@ -206,13 +261,16 @@ def main(host_path: str, rounds: int, json_file: str) -> None:
 
 def show(figures: dict[str, Any]) -> None:
     """For people."""
-    shown = Table("", "p50 ms", "p95 ms", "best ms", title=f"one turn of Claude Code {figures['host']}")
+    columns = ("p50 ms", "p95 ms", "best ms", "CPU ms", "times without")
+    shown = Table("", *columns, title=f"one turn of Claude Code {figures['host']}")
+    bare_ms = figures["runs"][WITHOUT]["p50_ms"]
     for name, values in figures["runs"].items():
-        shown.add_row(name, *(str(value) for value in values.values()))
+        shown.add_row(name, *(str(value) for value in values.values()), f"{values['p50_ms'] / bare_ms:.2f}")
     console.print(shown)
     met = "met" if figures["ratio"] <= GOAL else "missed"
     console.print(
-        f"with memlayer {figures['ratio']} times a run without a plugin (medians; goal {GOAL}: {met}), "
+        f"with memlayer {figures['ratio']} times a run without a plugin (medians; goal {GOAL}: {met}; "
+        f"hooks alone {GOAL_OF_HOOKS}), "
         f"{figures['median_of_ratios']} as the median of the rounds, {figures['ratio_to_empty']} times one with an "
         f"empty plugin; memories in {figures['recalled']} of {figures['rounds']} prompts; "
         f"{figures['hook_failures']} failed hooks"
