@@ -224,7 +224,10 @@ def disk(home: str) -> Check:
 
 
 def settings(held: Callable[[str], SettingsHeld], folder: str) -> Iterator[Check]:
-    """Check the user's settings and the project's file. held: those of a project, "" for none."""
+    """Check the user's settings and the project's file.
+
+    held: the settings in the project of a root, "" for none.
+    """
     of_user = held("")
     problem, file = of_user["problem"], of_user["file"]
     if problem:

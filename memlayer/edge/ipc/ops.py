@@ -342,7 +342,7 @@ class Witness(Arguments["upkeep_answers.Witnessed"], op="witness"):
 
 
 class Settings(Arguments["upkeep_answers.SettingsHeld"], op="settings"):
-    """root: of a project, "" for none. variables: those of the caller, NAME=value."""
+    """root: of a project, or "". variables: the caller's, NAME=value."""
 
     root: Path = ""
     variables: Names = ()

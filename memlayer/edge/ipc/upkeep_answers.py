@@ -174,9 +174,9 @@ class Damage(TypedDict):
 
 
 class SettingsHeld(TypedDict):
-    """Settings as they hold for some variables, each with key, value, unit and from.
+    """Settings as they hold for the caller's variables.
 
-    problem: of the sources, one line. warnings: of the project's file. ignored: variables that set nothing.
+    settings: each with key, value, unit and from. problem: of the sources, one line. warnings: of the project's file. ignored: variables that set nothing.
     changed_since_daemon: since a running daemon has read them.
     """
 
