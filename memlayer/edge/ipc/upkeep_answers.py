@@ -176,8 +176,8 @@ class Damage(TypedDict):
 class SettingsHeld(TypedDict):
     """Settings as they hold for the caller's variables.
 
-    settings: each with key, value, unit and from. problem: of the sources, one line. warnings: of the project's file. ignored: variables that set nothing.
-    changed_since_daemon: since a running daemon has read them.
+    settings: each with key, value, unit and from. problem: of the sources, one line. warnings: of the project's
+    file. ignored: variables that set nothing. changed_since_daemon: since a running daemon has read them.
     """
 
     file: str
