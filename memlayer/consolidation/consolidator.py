@@ -16,6 +16,7 @@ from memlayer.consolidation.extractor import (
     RulesExtractor,
     is_withdrawn,
     resettle,
+    whole,
     with_evidence,
 )
 from memlayer.consolidation.statement import as_said, daily_of, found_in, statement_of
@@ -269,13 +270,12 @@ class Consolidator:
             (row for row in events if row.kind in ("user", "assistant")),
             key=lambda row: (row.kind != "user", row.at_ms),
         )
-        prompt, answers = readable(*prompt_and_answers(spoken), max_chars=MAX_READ_CHARS)
+        parts = prompt_and_answers(spoken)
+        prompt, answers = readable(*parts, max_chars=MAX_READ_CHARS)
         if turn.superseded_by or not (prompt or answers):
             return Extracted("", ())
-        if turn.known_kind is Kind.DID_NOT_HOLD:
-            extracted = _of_taken_back(prompt, answers, turn.at_ms)
-        else:
-            extracted = self.extractor.extract(prompt, answers, turn.at_ms)
+        extract = _of_taken_back if turn.known_kind is Kind.DID_NOT_HOLD else self.extractor.extract
+        extracted = whole(extract(*readable(*parts, max_chars=MAX_READ_CHARS, holes=True), turn.at_ms))
         return with_evidence(extracted, turn.prompt_id, prompt, "\n".join(answers))
 
     def _made_of(self, turns: Sequence[Memory]) -> list[Memory]:

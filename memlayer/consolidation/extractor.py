@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 
 from memlayer.consolidation.lineage import is_wording_of
 from memlayer.consolidation.rules.extraction import Statement, extract
+from memlayer.edge.redaction.privacy import PRIVATE
 from memlayer.kinds import Category
 from memlayer.model import Memory
 from memlayer.turns.evidence import MAX_QUOTE_CHARS, align, evidence_of, to_json
@@ -106,6 +107,12 @@ def is_rule_made(memory: Memory) -> bool:
 def _is_wording(memory: Memory, by_id: dict[str, Memory]) -> bool:
     holder = by_id.get(memory.superseded_by)
     return holder is not None and is_wording_of(memory, holder)
+
+
+def whole(extracted: Extracted) -> Extracted:
+    """Leave out the statements that lack a private part."""
+    said = tuple(row for row in extracted.statements if PRIVATE not in row.text + row.source)
+    return replace(extracted, daily=extracted.daily.replace(PRIVATE, "…"), statements=said)
 
 
 def with_evidence(extracted: Extracted, prompt_id: str, prompt: str, answer: str) -> Extracted:

@@ -9,11 +9,10 @@ from dataclasses import replace
 from memlayer.consolidation.rules.dates import with_dates
 from memlayer.consolidation.rules.extraction import Statement, kind_of
 from memlayer.edge.capture.spool import event_id
-from memlayer.edge.redaction.privacy import PRIVATE
 from memlayer.kinds import Category, Kind
 from memlayer.model import Memory, citation_of, memory_key
 from memlayer.turns.salience import importance as importance_of
-from memlayer.turns.turn import MAX_MEMORY_CHARS, cut_whole
+from memlayer.turns.turn import MAX_MEMORY_CHARS, bare, cut_whole
 
 
 def statement_of(
@@ -83,9 +82,10 @@ def daily_of(turn: Memory, text: str) -> Memory | None:
 def as_said(text: str, at_ms: int) -> tuple[str, Kind]:
     """(text, kind) of a text to remember; "" for nothing.
 
+    A sentence that lacks its private part keeps the mark.
     In a promise, days that mean another day tomorrow get their date.
     """
-    text = text.replace(PRIVATE, " ").strip()
+    text = bare(text, holes=True)
     kind = kind_of(text)
     if kind == Kind.COMMITMENT:  # a day in anything else may mean every week
         text = with_dates(text, datetime.datetime.fromtimestamp(at_ms / 1000).date())

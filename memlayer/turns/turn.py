@@ -17,6 +17,12 @@ CONTEXT_CHARS = 240  # how much of the prompt each later piece of a long turn ca
 MAX_TURN_CHARS = 4000
 _MAX_CLUSTER_CHARS = 32  # a base character with more marks than that is no writing
 
+# start: the span begins a sentence; rest: the sentence goes on behind it.
+_PRIVATE_SPAN = re.compile(
+    r"(?P<start>(?:^|(?<=\n)|[.!?…。:][)\"'\]]{0,3}[ \t])[ \t]{0,8})?"
+    + re.escape(PRIVATE)
+    + r"(?=(?P<rest>[가-힣,;.]|[ ]?[,;]|[ ](?:is|are|was|and|or|to|for|on|at|in|as|에|에서|으로|이고)[ ])?)"
+)
 _MEDIA = re.compile(
     r"!\[[^\]\n]{0,200}\]\([^)\n]{0,2000}\)"  # Markdown images
     r"|(?<!\w)\[\s*(?:image|screenshot|video|audio|file|media|pasted (?:text|image)|이미지|사진|동영상|파일)\b"
@@ -80,15 +86,17 @@ def pieces(text: str, *, max_tokens: int, overlap_tokens: int) -> list[tuple[int
     return out
 
 
-def readable(prompt: str, answers: Sequence[str], max_chars: int = MAX_TURN_CHARS) -> tuple[str, list[str]]:
+def readable(
+    prompt: str, answers: Sequence[str], max_chars: int = MAX_TURN_CHARS, *, holes: bool = False
+) -> tuple[str, list[str]]:
     """(prompt, answers) within max_chars; the prompt goes first.
 
-    Counted as `User: …\\nAssistant: …`.
+    Counted as `User: …\\nAssistant: …`. holes: a sentence that lacks its private part keeps the mark.
     """
-    prompt = cut_whole(_bare(prompt), max_chars - len(USER))
+    prompt = cut_whole(bare(prompt, holes=holes), max_chars - len(USER))
     room = max_chars - len(USER) - len(prompt) if prompt else max_chars
     kept = []
-    for answer in map(_bare, answers):
+    for answer in (bare(answer, holes=holes) for answer in answers):
         room -= len(ASSISTANT) + 1
         if room <= 0:
             break
@@ -124,5 +132,16 @@ def _goes_on(before: str, after: str) -> bool:
     return 0x1F1E6 <= point <= 0x1F1FF and 0x1F1E6 <= ord(before) <= 0x1F1FF  # the two halves of a flag
 
 
-def _bare(text: str) -> str:
-    return _MEDIA.sub(" ", text.replace(PRIVATE, " ")).strip()
+def bare(text: str, *, holes: bool = False) -> str:
+    """Return text without marks of media and private spans.
+
+    holes: see readable.
+    """
+    text = _PRIVATE_SPAN.sub(_hole, text) if holes else text.replace(PRIVATE, " ")
+    return _MEDIA.sub(" ", text).strip()
+
+
+def _hole(span: re.Match[str]) -> str:
+    """Return the mark of a span in a sentence, else a blank."""
+    between = span.group("start") is not None and span.group("rest") is None
+    return (span.group("start") or "") + (" " if between else PRIVATE)

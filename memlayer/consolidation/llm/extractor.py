@@ -60,7 +60,7 @@ def turn_as_sent(prompt: str, answers: Sequence[str]) -> str:
     At most 4,000 characters. The turn was redacted when it was captured; once more costs little, and this text leaves
     the machine.
     """
-    return turn_text(*readable(clean(prompt), [clean(answer) for answer in answers]))
+    return turn_text(*readable(clean(prompt), [clean(answer) for answer in answers], holes=True))
 
 
 def question(turn: str, at_ms: int) -> str:

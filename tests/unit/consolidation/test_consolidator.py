@@ -66,6 +66,25 @@ def test_private_spans_and_media_markers_reach_no_memory(memory: Consolidating) 
     assert not any("9999" in one.text or "redacted" in one.text or "Image" in one.text for one in kept)
 
 
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "We decided that the staging server is at <private>10.0.0.4</private>, port 8080.",
+        "API 서버는 <private>10.0.0.4</private>에 두기로 결정했어.",
+        "<private>10.0.0.4</private>를 API 서버의 기본 주소로 쓰기로 결정했어.",
+        "We decided: the deploy user of the API server is [private]kim[/private] from now on.",
+        "결정: 배포 계정은 <private>kim</private>, 포트는 8080으로 한다.",
+        "The API server's port is 8080 and its owner is <private>Kim</private>.",
+    ],
+)
+def test_no_core_memory_has_a_hole(memory: Consolidating, prompt: str) -> None:
+    memory.say("s1", "p1", prompt, OK)
+    memory.say("s1", "p2", "주문 데이터는 Postgres에 저장하기로 했어. <private>딴 이야기</private>", OK)
+    assert [one.text for one in memory.core() if "Postgres" not in one.text] == []
+    assert any("Postgres" in one.text for one in memory.core())
+    assert not any("redacted" in one.text for one in memory.core())
+
+
 def test_doing_it_twice_changes_nothing(memory: Consolidating) -> None:
     memory.say("s1", "p1", POSTGRES, OK)
     memory.say("s2", "p2", CLICKHOUSE, OK, at=DAY_MS)
