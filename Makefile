@@ -64,6 +64,8 @@ docs: venv  ## regenerate the generated parts of docs/
 
 lock: venv  ## resolve requirements*.in anew
 	$(UV_COMPILE) --upgrade $(addprefix --no-emit-package ,$(NEVER_LOADED)) requirements.in -o requirements.lock
+	for name in anthropic openai gemini; do $(PY) -c "from memlayer.edge.bootstrap.extras import EXTRAS as e; print(e['$$name'])" \
+		| $(UV_COMPILE) --upgrade --constraint requirements.lock - -o requirements-$$name.lock || exit 1; done
 	$(UV_COMPILE) --upgrade --constraint requirements.lock requirements-dev.in -o requirements-dev.lock
 	$(UV_COMPILE) --upgrade requirements-s3-tests.in -o requirements-s3-tests.lock
 	$(UV_COMPILE) --upgrade --constraint requirements-dev.lock requirements-view-tests.in -o requirements-view-tests.lock

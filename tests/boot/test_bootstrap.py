@@ -35,11 +35,11 @@ print(json.dumps({"python": sys.executable, "argv": sys.argv[1:], "isolated": sy
 """
 
 
-def make_wheel(folder: Path, package: str = "tinyprobe", version: str = "1.0") -> str:
+def make_wheel(folder: Path, package: str = "tinyprobe", version: str = "1.0", content: bytes = b"") -> str:
     """Write a wheel of one module into folder; returns its sha256."""
     info = f"{package}-{version}.dist-info"
     files = {
-        f"{package}.py": b"",
+        f"{package}.py": content,
         f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n".encode(),
         f"{info}/WHEEL": b"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
     }
@@ -274,8 +274,10 @@ def extras_of(plugin: Plugin) -> list[str]:
 
 def test_extras_come_again_with_a_new_runtime(plugin: Plugin) -> None:
     wheels = plugin.root.parent / "wheels"
-    make_wheel(wheels, "openai", "3.60")
-    make_wheel(wheels, "anthropic", "2.20")
+    for name, version in (("openai", "3.60"), ("anthropic", "2.20")):
+        digest = make_wheel(wheels, name, version)
+        lock = plugin.root / f"requirements-{name}.lock"
+        lock.write_text(f"{name}=={version} \\\n    --hash=sha256:{digest}\n")
     done = plugin.run("setup", "--with", "openai")
     assert done.returncode == 0, done.stderr
     assert extras_of(plugin) == ["openai"]
@@ -286,8 +288,7 @@ def test_extras_come_again_with_a_new_runtime(plugin: Plugin) -> None:
     plugin.lock.write_text(plugin.lock.read_text() + "# changed\n")
     assert plugin.run("stats").returncode == 0
     assert plugin.in_use() != first and extras_of(plugin) == ["anthropic", "openai"]
-    for wheel in wheels.glob("openai-*"):
-        wheel.unlink()
+    make_wheel(wheels, "openai", "3.60", b"changed = 1\n")  # another file than the one that was pinned
     plugin.lock.write_text(plugin.lock.read_text() + "# changed again\n")
     done = plugin.run("stats")  # an extra that cannot be had breaks no update
     assert done.returncode == 0 and "Again: memlayer setup --with" in done.stderr

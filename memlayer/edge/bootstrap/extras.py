@@ -1,6 +1,7 @@
 """SDKs of providers, installed again with each new runtime.
 
-The runtime itself holds none of them; it is not larger for those who use none.
+The runtime itself holds none of them; it is not larger for those who use none. Each has a lock of its own with hashes,
+`requirements-<name>.lock`, which names the runtime's packages in the same versions.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     Report = Callable[[str, int, int], None]
 
-# The extras of pyproject.toml: name -> requirement.
+# The extras of pyproject.toml: name -> requirement. `make lock` pins them.
 EXTRAS = {"anthropic": "anthropic>=2.12,<3", "openai": "openai>=3.54,<4", "gemini": "google-genai>=3.4,<4"}
 
 
@@ -56,7 +57,7 @@ def install(venv: str, names: Iterable[str], report: Report, log: TextIO, log_pa
     Raises UserError, naming the log.
     """
     there = installed(venv)
-    wanted = [EXTRAS[name] for name in names if name not in there]
+    wanted = [os.path.join(runtime.plugin_root(), "requirements-%s.lock" % name) for name in names if name not in there]
     if wanted:
         with open(os.path.join(venv, runtime.LOCK_FILE), "rb") as stream:
             Installer(venv, stream.read(), report, log, log_path, -1).add(wanted)

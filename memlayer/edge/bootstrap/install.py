@@ -154,22 +154,19 @@ class Installer:
              "--no-warn-script-location", "--disable-pip-version-check", "-r", self.requirements()],
         )  # fmt: skip
 
-    def add(self, requirements: list[str]) -> None:
-        """Install further packages beside the pinned ones. Raises UserError."""
-        pins = re.findall(r"^[A-Za-z0-9._-]+==[^\s;\\]+", self.pinned.decode("utf-8"), re.MULTILINE)
-        constraints = os.path.join(self.venv, "constraints.txt")
-        with open(constraints, "w", encoding="utf-8") as stream:
-            stream.write("\n".join(pins) + "\n")
+    def add(self, locks: list[str]) -> None:
+        """Install the packages of further locks beside the pinned ones. Raises UserError."""
         has_pip = bool(glob.glob(os.path.join(glob.escape(self.venv), SITE, "pip")))
         uv = shutil.which("uv")
         if not uv and not has_pip:
-            raise UserError("setup failed: neither uv nor the runtime's pip is there to install %s" % requirements[0])
+            raise UserError("setup failed: neither uv nor the runtime's pip is there to install %s" % locks[0])
         use_uv = uv and not (has_pip and pip_has_an_index(os.environ) and not uv_has_an_index(os.environ))
         command = [uv, "pip", "install", "--python", self.python, "--no-progress"] if uv and use_uv else [
             self.python, "-I", "-m", "pip", "install", "--no-user", "--no-input", "--no-color", "--progress-bar", "off",
             "--no-warn-script-location", "--disable-pip-version-check",
         ]  # fmt: skip
-        self.step("installing extras", [*command, "--only-binary", ":all:", "-c", constraints, *requirements])
+        named = [word for lock in locks for word in ("-r", lock)]
+        self.step("installing extras", [*command, "--require-hashes", "--no-deps", "--only-binary", ":all:", *named])
 
     def slim_down(self) -> None:
         """Leave out unused files, and try the rest at once."""
