@@ -12,6 +12,7 @@ from typing import BinaryIO
 
 from memlayer.edge.capture.payload import clean
 from memlayer.edge.capture.tool_use import EDITS
+from memlayer.edge.redaction.secret_commands import shows_secret
 from memlayer.turns.outcome import Call
 
 # A longer line is a tool's output or an image, and is skipped unread unless it starts like a user's prompt.
@@ -133,6 +134,7 @@ def read_calls(path: str) -> list[Call]:
     except FileNotFoundError:
         return []
     calls: dict[str, Call] = {}
+    silent: set[str] = set()  # ids of commands that show a secret
     with file:
         size = os.fstat(file.fileno()).st_size
         for _, record in read_records(file, max(0, size - MAX_READ_BYTES)):
@@ -143,10 +145,15 @@ def read_calls(path: str) -> list[Call]:
                     call = _call(block)
                     if call is not None:
                         calls[string(block, "id")] = call
+                        if shows_secret(_command(block)):
+                            silent.add(string(block, "id"))
                 elif block.get("type") == "tool_result" and block.get("is_error") is True:
-                    made = calls.get(string(block, "tool_use_id"))
+                    use_id = string(block, "tool_use_id")
+                    made = calls.get(use_id)
                     if made is not None:
-                        calls[string(block, "tool_use_id")] = made._replace(is_failed=True, said=_first_line(block))
+                        calls[use_id] = made._replace(
+                            is_failed=True, said="" if use_id in silent else _first_line(block)
+                        )
     return list(calls.values())[-MAX_CALLS:]
 
 
@@ -161,6 +168,11 @@ def _call(block: dict[str, object]) -> Call | None:
     else:
         return None
     return Call(tool, clean(target)[:MAX_TARGET_CHARS], False, "") if target.strip() else None
+
+
+def _command(block: dict[str, object]) -> str:
+    given = block.get("input")
+    return string(given, "command") if isinstance(given, dict) and block.get("name") == "Bash" else ""
 
 
 def _first_line(block: dict[str, object]) -> str:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from memlayer.edge.capture.payload import MAX_EVENT_CHARS, clean
 from memlayer.edge.capture.spool import KINDS
+from memlayer.edge.capture.tool_use import without_secret_output
 from memlayer.edge.home import registry
 from memlayer.edge.redaction.privacy import redact
 from memlayer.errors import UserError
@@ -221,6 +222,7 @@ def _storable(value: Mapping[str, Any]) -> dict[str, Any]:
     out = _writable(value)
     text = out["text"]
     # A text that was shortened once is a little over the limit; it is not shortened again.
+    text = without_secret_output(text) if out.get("kind") == "tool" else text
     out["text"] = redact(text) if len(text) <= MAX_EVENT_CHARS + LEFT_OUT_CHARS else clean(text)
     for name in ("detail", "evidence", "error"):
         if out.get(name):

@@ -20,6 +20,7 @@ SPOOL_VERSION = 1
 MAX_EVENT_CHARS = 400_000
 KEPT_TAIL_CHARS = 100_000
 NOISE_KEPT_CHARS = 200
+_OUTPUT = "<bash-std"
 
 # Fields of a spool file; all are strings but `v` and `at_ms`.
 SPOOL_FIELDS = (
@@ -153,8 +154,8 @@ def _prompt(data: dict[object, object], payload: Payload) -> tuple[str, str, str
         payload.problem = "nothing left of the prompt"  # an empty private span, or an own block alone
         return None
     detail = prompt_detail(prompt)
-    if detail == NOISE:
-        text = text[:NOISE_KEPT_CHARS]
+    if detail == NOISE:  # of a command that the person ran, its output may be a secret
+        text = text[: text.find(_OUTPUT) + len(_OUTPUT) if _OUTPUT in text else NOISE_KEPT_CHARS][:NOISE_KEPT_CHARS]
     payload.prompt = text
     return text, detail, "" if payload.prompt_id else text
 

@@ -2,8 +2,8 @@
 
 The edited file, or the command and its output. A tool event's text begins with a line `<tool>: <target>`, `<tool>
 failed: <target>` or `<tool> interrupted: <target>`; the target is a path, a command on one line, or a tool's input.
-More lines hold the change, or head and tail of the output; the last one is `took 3.4 s` where the host says so. The
-event's `detail` is the first line's part before the colon.
+More lines hold the change, or head and tail of the output, but none of a command that shows a secret; the last one is
+`took 3.4 s` where the host says so. The event's `detail` is the first line's part before the colon.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 
 from memlayer.edge.redaction.privacy import plain, redact_ends, strip_own_blocks
+from memlayer.edge.redaction.secret_commands import answer_shows_secret, shows_secret
 
 EDITS = ("Edit", "MultiEdit", "NotebookEdit", "Write")
 KEPT = ("Bash", *EDITS)
@@ -81,17 +82,26 @@ def tool_event(data: dict[object, object], failed: bool, rules: ToolRules) -> tu
     detail = ("%s %s" % (tool, outcome)).strip()
     if not rules.keeps(detail) or _is_own(_text(arguments, "command")):
         return "", ""
-    target, change = _target_and_change(tool, arguments, _dict(response))
+    values = _Values()
+    target, change = _target_and_change(tool, arguments, _dict(response), values)
     lines = ["%s: %s" % (detail, target)]
-    if failed:
-        lines.append(_short(_text(data, "error"), rules.max_chars))
-    elif change:
+    if tool in EDITS and not failed:
         lines.append(change)
-    elif tool not in EDITS:
-        lines.append(_short(_output(response), rules.max_chars))
+    elif not (shows_secret(_text(arguments, "command")) or (values.words and answer_shows_secret(tool, values.words))):
+        lines.append(_short(_text(data, "error") if failed else _output(response), rules.max_chars))
     lines.append(_took(data.get("duration_ms")))
     text = "\n".join(line for line in lines if line.strip())
     return text.encode("utf-8", "replace").decode("utf-8"), detail
+
+
+def without_secret_output(text: str) -> str:
+    """Return a tool event's text without the output that shows a secret."""
+    first, _, rest = text.partition("\n")
+    detail, _, target = first.partition(": ")
+    if not rest or detail.split(" ")[0] in EDITS or not shows_secret(target.replace(NEWLINE, "\n")):
+        return text
+    last = rest.rpartition("\n")[2]
+    return "%s\n%s" % (first, last) if last.startswith(TOOK) else first
 
 
 def _took(took_ms: object) -> str:
@@ -101,14 +111,16 @@ def _took(took_ms: object) -> str:
     return "%s%d ms" % (TOOK, took_ms) if took_ms < 1000 else "%s%.1f s" % (TOOK, took_ms / 1000)
 
 
-def _target_and_change(tool: str, arguments: dict[object, object], response: dict[object, object]) -> tuple[str, str]:
+def _target_and_change(
+    tool: str, arguments: dict[object, object], response: dict[object, object], values: _Values
+) -> tuple[str, str]:
     """Return (target, change) of a call."""
     if tool == "Bash":
         return _one_line(_text(arguments, "command").strip(), MAX_COMMAND_CHARS), ""
     path = _text(arguments, "file_path") or _text(arguments, "notebook_path")
     if tool not in EDITS or not path:
-        values = _Values().cleaned(arguments)
-        return _one_line(json.dumps(values, ensure_ascii=False, default=str), MAX_COMMAND_CHARS), ""
+        cleaned = values.cleaned(arguments)
+        return _one_line(json.dumps(cleaned, ensure_ascii=False, default=str), MAX_COMMAND_CHARS), ""
     if tool == "Write":
         content = _text(arguments, "content")
         lines = content.count("\n") + (content[-1:] not in ("", "\n"))
@@ -160,10 +172,14 @@ def _one_line(text: str, max_chars: int) -> str:
 
 
 class _Values:
-    """A tool's input, each string redacted before JSON escapes it."""
+    """A tool's input, each string redacted before JSON escapes it.
+
+    words: its strings as they were given.
+    """
 
     def __init__(self) -> None:
         self.left = MAX_VALUES
+        self.words: list[str] = []
 
     def cleaned(self, value: object, depth: int = 0) -> object:
         """Return a redacted copy, without parts too deep or too many."""
@@ -171,6 +187,7 @@ class _Values:
         if self.left < 0 or depth > MAX_DEPTH:
             return CUT
         if isinstance(value, str):
+            self.words.append(value)
             return _short(value, MAX_COMMAND_CHARS)
         if isinstance(value, list):
             return [self.cleaned(item, depth + 1) for item in value[:MAX_VALUES]]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from memlayer.edge.redaction import budget
 from memlayer.edge.redaction.value_traits import (
     ORDINARY_WORDS,
     cut_out,
@@ -16,6 +17,7 @@ from memlayer.edge.redaction.value_traits import (
     is_reference,
     looks_random,
     lowered,
+    rows,
 )
 
 _LOGIN = (
@@ -49,71 +51,19 @@ _USER_CALLS = (
 _AUTH_PAIR = r"auth(?<![a-z]auth)[\"']?[ ]?(?:=|:|=>)[ ]?[(\[]\s{0,20}" + _ARGUMENT + _SECRET
 _ORACLE_ADDRESS = r"jdbc:oracle:(?:thin|oci8?):[\w.-]{1,60}/\\{0,3}[\"']?(?P<secret>[^\s\"'@]{3,100})@"
 
-_OPTIONS = r"(?:[ ]-[a-z0-9]{1,8}){1,5}"
-_WITH_B = r"(?=(?:[ ]-[a-z0-9]{1,8}){0,4}[ ]-[a-z]{0,5}b)"
-_WITH_N = _WITH_B + r"(?=(?:[ ]-[a-z0-9]{1,8}){0,4}[ ]-[a-z]{0,5}n)"
-_WITHOUT_N = _WITH_B + r"(?!(?:[ ]-[a-z0-9]{1,8}){0,4}[ ]-[a-z]{0,5}n)"
-_NAME = r"[a-z0-9_.@-]{1,60}"
-_SPACE_AND_VALUE = r"[ ]+[\"']{0,5}(?=[^\s\"'-])"
+_FLAGS: list[list[str]] = []  # word, flag, program of each row of flags.tsv, once it was read
 _FLAG = (
     r"--(?<![\w-]--)(?:[a-z0-9]{1,20}-){0,4}(?:password|passwd|passphrase|pass|token|secret|api-key|apikey|access-key"
     r"|secret-key|auth-key|license-key)(?:[ ]+|=)[\"']{0,5}(?=[^\s\"'-])"
 )
 _USER_FLAG = r"-(?<=\s-)(?:[a-z]{0,6}u|-user|-proxy-user)[ =]?[\"']?[^\s:\"'/]{1,80}:"
-# Flags by which programs take a password; after `mysql -p` and a space comes a database instead.
-_PROGRAM_FLAGS = (
-    ("mysql", r"-p(?<=\s-p)[\"']{0,5}(?=[^\s\"'-])", r"mysql(?:dump|admin)?\b"),
-    ("mariadb", r"-p(?<=\s-p)[\"']{0,5}(?=[^\s\"'-])", r"mariadb\b"),
-    ("sshpass", r"-p(?<=\s-p)[ ]?[\"']{0,5}(?=[^\s\"'-])", r"sshpass\b"),
-    ("redis-cli", r"-a(?<=\s-a)[ ]?[\"']{0,5}(?=[^\s\"'-])", r"redis-cli\b"),
-    ("login", r"-p(?<=\s-p)[ ]?[\"']{0,5}(?=[^\s\"'-])", r"(?:docker|podman|nerdctl|helm registry|az|oc) login\b"),
-    ("mongo", r"-p(?<=\s-p)[ ]?[\"']{0,5}(?=[^\s\"'-])", r"mongo(?:sh|dump|restore|import|export)?\b"),
-    ("ldap", r"-w(?<=\s-w)[ ]?[\"']{0,5}(?=[^\s\"'-])", r"ldap(?:search|add|modify|delete|whoami|passwd)\b"),
-    ("7z", r"-p(?<=\s-p)[\"']{0,5}(?=[^\s\"'-])", r"\b7z\b"),
-    ("rar ", r"-(?<=\s-)h?p[\"']{0,5}(?=[^\s\"'-])", r"\b(?:un)?rar\b"),
-    ("twine", r"-p(?<=\s-p)[ ]?[\"']{0,5}(?=[^\s\"'-])", r"\btwine upload\b"),
-    ("keytool", r"-(?:store|key)pass(?:[ ]+|=)[\"']{0,5}(?=[^\s\"'-])", r"keytool\b|jarsigner\b"),
-    ("openssl", r"pass:(?<![a-z]pass:)(?=\S)", r"openssl\b"),
-    ("openssl", r"-k(?<=\s-k)[ ][\"']{0,5}(?=[^\s\"'-])", r"openssl (?:enc|aes|des|camellia|chacha)\b"),
-    ("http -", r"(?:-a(?<=\s-a)|--auth(?:=|(?=[ ])))[ ]?[\"']{0,5}[^\s:\"'/]{1,80}:(?=\S)", r"\bhttps?[ ](?![/:])"),
-    ("smb", r"-u(?<=\s-u)[ ]?[\"']{0,5}[\w.\\/-]{1,60}%(?=[^\s\"'])", r"smb(?:client|get|cacls|tree)\b"),
-    ("rpcclient", r"-u(?<=\s-u)[ ]?[\"']{0,5}[\w.\\/-]{1,60}%(?=[^\s\"'])", r"rpcclient\b"),
-    ("freerdp", r"/p:(?<=\s/p:)[\"']{0,5}(?=[^\s\"'])", r"freerdp\d?\b"),
-    ("net user", r"net user[ ]+[a-z0-9_.-]{1,40}[ ]+[\"']{0,5}(?=[!-~])(?=[^\s/*\"'-])", r""),
-    (
-        "wpa_passphrase",
-        r"(?<=wpa_passphrase)[ ]+(?:\"[^\"\n]{1,60}\"|'[^'\n]{1,60}'|[^\s\"'-]\S{0,60})[ ]+[\"']{0,5}(?=[^\s\"'<>|])",
-        r"",
-    ),
-    ("htpasswd", r"(?<=htpasswd)" + _WITH_N + _OPTIONS + r"[ ]+" + _NAME + _SPACE_AND_VALUE, r""),
-    ("htpasswd", r"(?<=htpasswd)" + _WITHOUT_N + _OPTIONS + r"[ ]+[^\s-]\S{0,200}[ ]+" + _NAME + _SPACE_AND_VALUE, r""),
-    (
-        "--from-literal",
-        r"--from-literal[= ][\"']{0,5}(?!user|host|port|url|name|region|db_?name)[\w.-]{1,60}=(?=[^\s\"']*\d)",
-        r"create secret\b",
-    ),
-    ("password-stdin", r"--password-stdin[^\n|<]{0,80}<<<[ ]?[\"']{0,5}(?=[^\s\"'$])", r""),
-    (
-        "sudo -s",
-        r"echo[ ](?:-n[ ])?[\"']{0,5}(?=[^\s|\"']{4,80}[\"']{0,5}[ ]?\|[ ]?sudo[ ](?:-[a-z]{1,8}[ ]){0,3}-s)",
-        r"",
-    ),
-    ("chpasswd", r"(?:<<<|echo)[ ][\"']{0,5}[\w.-]{1,40}:(?=[^\s\"'])", r""),
-    ("sqlplus", r"(?<=sqlplus)[ ](?:-[a-z]{1,4}[ ]){0,3}[\"']?[\w.-]{1,40}/(?=[^\s\"'@])", r""),
-)
-# Programs whose `-p` in lower case is another flag.
-_CAPITAL_FLAGS = (
-    ("mosquitto_", r"mosquitto_(?:pub|sub)\b"),
-    ("zip", r"\b(?:un)?zip\b"),
-    ("sqlcmd", r"\bsqlcmd\b"),
-    ("bcp", r"\bbcp\b"),
-)
 _CAPITAL_P = r"-P(?<=\s-P)[ ]?[\"']{0,5}(?=[^\s\"'-])"
 # A password piped to a program that reads one from stdin; each behind `echo` and `printf`.
-_PIPED_TO = ("-stdin", "--with-token")
+_PIPED_TO = ("-stdin", "--with-token", "secret", "kv put", "passwd", "login")
 _PIPED = (
     r"[ ](?:-n[ ])?(?:[\"']?%s(?:\\\\?n)?[\"']?[ ])?[\"']{0,5}(?=[^\s|\"'$]{4,120}[\"']{0,5}[ ]?\|"
-    r"[^\n|]{0,80}--(?:(?:password-)?stdin|with-token)\b)"
+    r"[^\n|]{0,80}(?:--(?:(?:password-)?stdin|with-token)\b"
+    r"|[ ](?:(?:secret|variable)[ ](?:create|set|put)|secrets[ ](?:create|versions[ ]add|set)|kv[ ]put|passwd)\b))"
 )
 _FLAG_VALUE = r"[^\s\"'`<>]+"
 
@@ -162,6 +112,7 @@ def call_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
 
 def _found(text: str, low: str, pattern: str) -> list[tuple[int, int, str]]:
     """Return the password spans that a pattern finds."""
+    budget.check()
     cuts = []
     for match in re.compile(pattern).finditer(low):
         start, end = match.span("secret")
@@ -182,15 +133,14 @@ def flag_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
         cuts += _flag_values(text, low, _FLAG, "password", None)
     if "curl" in low or "wget" in low or "http" in low:
         cuts += _flag_values(text, low, _USER_FLAG, "basic-auth", re.compile(r"(?:curl|wget|https?)\b"))
-    for word, flag, program in _PROGRAM_FLAGS:
-        if word in low:
-            cuts += _flag_values(text, low, flag, "password", re.compile(program))
+    for word, flag, program in _FLAGS or rows("flags.tsv", _FLAGS):
+        capital = flag == "P" and " -P" in text
+        if word in (text if capital else low) and (capital or flag != "P"):
+            given = (text, _CAPITAL_P) if capital else (low, flag)
+            cuts += _flag_values(text, *given, "password", re.compile(program))
     if any(word in low for word in _PIPED_TO):
         for printed in ("echo", "printf"):
             cuts += _flag_values(text, low, printed + _PIPED, "password", re.compile(""))
-    for word, program in _CAPITAL_FLAGS:
-        if word in text and " -P" in text:
-            cuts += _flag_values(text, text, _CAPITAL_P, "password", re.compile(program))
     return cuts
 
 
@@ -198,10 +148,12 @@ def _flag_values(
     text: str, low: str, flag: str, kind: str, program: re.Pattern[str] | None
 ) -> list[tuple[int, int, str]]:
     """Return the values of a flag that follows `program` in its line."""
+    budget.check()
     cuts = []
     value = re.compile(_FLAG_VALUE)
     past = 0
     for match in re.compile(flag).finditer(low):
+        budget.check()
         if match.start() < past:
             continue
         if program is not None:
@@ -214,7 +166,7 @@ def _flag_values(
         if program is None and is_reference(value_match.group()):
             continue
         # `--password options` is prose, `--token ACCESS_TOKEN` a manual's; a value piped to a login is neither.
-        piped = match.group().startswith(("echo", "printf"))
+        piped = match.group().startswith(("echo", "printf", "convertto", "net use"))
         if match.group().endswith(" ") and not piped and re.match(r"[A-Za-z]+$|[A-Z_]+$", value_match.group()):
             continue
         if kind == "basic-auth" and value_match.group().isdigit() and len(value_match.group()) <= 5:
@@ -241,6 +193,7 @@ def hide_request_secrets(text: str) -> str:
     if "authorization" in low or "bearer " in low or "basic " in low:
         value = re.compile(_HEADER_VALUE)
         for match in re.compile(_HEADER).finditer(low):
+            budget.check()
             value_match = value.match(text, match.end())
             word = match.group("scheme") or match.group().strip()
             if value_match and _is_credential(value_match.group(), word, match.group("scheme") is not None):
@@ -260,6 +213,7 @@ def hide_request_secrets(text: str) -> str:
 
 def _cookies(text: str, low: str, opening: str) -> list[tuple[int, int, str]]:
     """Return cookies of which at least one may identify a session."""
+    budget.check()
     cuts = []
     past = 0
     for match in re.compile(opening).finditer(low):
@@ -274,6 +228,7 @@ def _cookies(text: str, low: str, opening: str) -> list[tuple[int, int, str]]:
 
 def _hide_in_url(match: re.Match[str]) -> str:
     """Redact each `://user:password@host` in a run of URL characters."""
+    budget.check()
     pieces = match.group().split("://")
     before = match.string[max(0, match.start() - 30) : match.start()]
     for i in range(1, len(pieces)):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from memlayer.edge.redaction import budget
 from memlayer.edge.redaction.named_value_rules import (
     NAME_START,
     NAMED_VALUE,
@@ -32,13 +33,22 @@ from memlayer.edge.redaction.value_traits import (
 )
 
 _VALUE = (
-    r"(?P<opener>[bru]{0,2}(?:'\"'\"'|\\{0,7}[\"'`‘“]))"
+    r"(?P<opener>[bru]{0,2}(?:'\"'\"'|(?P<triple>(?:\\{0,7}\"){3}|(?:\\{0,7}'){3})|\\{0,7}[\"'`‘“]))"
     r"|"
     + HANGUL_VALUE
     + r"|(?:[^\s\"'`<>,;&\uac00-\ud7a3\u3000-\u303f\uff01-\uff60]|[,;&](?!\s|$|[\w.-]{1,30}[ ]?[=:]))+"
 )
 _WORDS_TO_LINE_END = r"[a-z]+(?:[ -][a-z]+){2,11}(?=[.,!]?(?:\s*$|\n|[\"'\\]))"
 _MAX_JUDGED = 300  # characters of a value looked at; an accepted value is removed to its end
+_MOST_NAMES = 6  # within one value; the others are not judged
+_MOST_PARTS = 40  # of a value in pieces
+# Between the quotes of a value in pieces: `"a" + "b"`, `"a"` and `"b"` in the next line.
+_BREAK = r"(?:\r?\n|\\{1,7}n)(?:[ ]{0,8}\d{1,6}\t)?(?:\s|\\{1,7}t){0,80}"
+_NEXT_PART = (
+    r"[ \t]{0,8}(?:(?:[+.&]|\.\.|<>|\\{1,7}(?=\r?\n|\\{1,7}n))[ \t]{0,8}(?:" + _BREAK + ")?|" + _BREAK + ")[bruf]{0,2}"
+)
+_NEXT_LINE = r"(?:\n(?:[ ]{0,8}\d{1,6}\t)?[ \t]{1,80}[^\s\"'`:]{8,}(?=[ \t]*(?:\n|$)))+"  # of a folded value of YAML
+_GOES_ON = r"\\\r?\n\s{0,80}[^\s\"'`]{4,}"  # behind a line's backslash
 _CLOSERS = {"‘": "’", "“": "”"}
 
 
@@ -47,15 +57,36 @@ def hide_named_secrets(text: str) -> str:
     low = lowered(text)
     cuts = phrase_cuts(text, low)
     if any(word in low for word in TRIGGERS):
-        past = 0
+        past = within = names = 0
         joined = re.compile(NAMED_VALUE)
         for name in re.compile(NAME_START).finditer(low):
-            match = joined.match(low, name.start()) if name.start() >= past else None
+            names = names + 1 if name.start() < within else 0
+            if name.start() < past or names > _MOST_NAMES:
+                continue
+            budget.check()
+            match = joined.match(low, name.start())
             span = _secret_span(text, match) if match else None
             if match is not None and span is not None:
                 past = span[1]
                 cuts.append((span[0], past, kind_of(match)))
+            elif match is not None and name.start() >= within:
+                value = re.compile(_VALUE).match(text, match.end(), match.end() + _MAX_JUDGED)
+                within = value.end() if value else match.end()
+        from memlayer.edge.redaction.set_apart_secrets import set_apart_cuts
+
+        cuts += set_apart_cuts(text, is_secret_of)
     return cut_out(text, cuts)
+
+
+def is_secret_of(name: str, value: str) -> str:
+    """Return the kind of a value of this name; "" if harmless."""
+    text = '%s = "%s"' % (name, value)
+    low = lowered(text)
+    for start in re.compile(NAME_START).finditer(low, 0, len(name)):
+        match = re.compile(NAMED_VALUE).match(low, start.start())
+        if match is not None and _secret_span(text, match) == (len(name) + 4, len(text) - 1):
+            return kind_of(match)
+    return ""
 
 
 def _secret_span(text: str, match: re.Match[str]) -> tuple[int, int] | None:
@@ -63,16 +94,8 @@ def _secret_span(text: str, match: re.Match[str]) -> tuple[int, int] | None:
     value = re.compile(_VALUE).match(text, match.end(), match.end() + _MAX_JUDGED)
     if value is None or _is_product(match) or is_no_name(match):
         return None
-    opener = value.group("opener")
-    if opener:
-        start = value.end()
-        mark = opener.lstrip("bruBRU")
-        mark = mark[:-1] + _CLOSERS.get(mark[-1], mark[-1])
-        end = text.find(mark, start, start + 8 * _MAX_JUDGED)
-        line_end = text.find("\n", start, start + 8 * _MAX_JUDGED)
-        if end <= start or 0 <= line_end < end:
-            return None
-        return (start, end) if quoted_is_secret(text[start:end], text, match) else None
+    if value.group("opener"):
+        return _quoted_span(text, match, value)
     start, end = value.span()
     groups = re.compile(FOUR_GROUPS).match(text, start) if text[start + 4 : start + 5] == " " else None
     if groups is not None and kind_of(match) == "password" and not (is_verb(match) or is_strict(match)):
@@ -89,8 +112,45 @@ def _secret_span(text: str, match: re.Match[str]) -> tuple[int, int] | None:
         if end - start >= _MAX_JUDGED:
             rest = re.compile(r"[^\s\"'`<>]*").match(text, end)
             return start, rest.end() if rest else end
-        return start, start + len(kept)
+        return start, _end_of_lines(text, start + len(kept), match)
     return _passphrase(text, start, match)
+
+
+def _quoted_span(text: str, match: re.Match[str], value: re.Match[str]) -> tuple[int, int] | None:
+    """Return the span of a quoted value with all its parts."""
+    mark = value.group("opener").lstrip("bruBRU")
+    mark = mark[:-1] + _CLOSERS.get(mark[-1], mark[-1])
+    triple = value.group("triple") is not None
+    first = at = end = value.end()
+    parts: list[str] = []
+    for _ in range(_MOST_PARTS):
+        end = text.find(mark, at, at + 8 * _MAX_JUDGED)
+        line_end = text.find("\n", at, at + 8 * _MAX_JUDGED)
+        whole = triple or not 0 <= line_end < end or text[line_end - 1] == "\\"
+        if end <= at or not whole:
+            return None
+        parts.append(re.sub(r"\\\r?\n\s*", "", text[at:end]))
+        joint = re.compile(_NEXT_PART + re.escape(mark)).match(text, end + len(mark))
+        if triple or joint is None or _is_key(text, joint.end(), mark):
+            break
+        at = joint.end()
+    judged = "".join(parts)
+    if triple and re.search(r"\s", judged.strip()):
+        return None
+    return (first, end) if quoted_is_secret(judged, text, match) else None
+
+
+def _is_key(text: str, at: int, mark: str) -> bool:
+    """True for a quoted name in the next line: `"port": 80`."""
+    end = text.find(mark, at, at + _MAX_JUDGED)
+    return end < 0 or re.match(r"\s{0,4}[:=]", text[end + len(mark) : end + len(mark) + 5]) is not None
+
+
+def _end_of_lines(text: str, end: int, match: re.Match[str]) -> int:
+    """Return the end of a bare value, in later lines too."""
+    folded = any(sign in (match.group("newline") or "") for sign in "|>")
+    more = re.compile(_NEXT_LINE if folded else _GOES_ON).match(text, end)
+    return more.end() if more else end
 
 
 def _passphrase(text: str, start: int, match: re.Match[str]) -> tuple[int, int] | None:

@@ -2,8 +2,8 @@
 
 A join is the text between a name and its value. All patterns are for lower-case text. Groups of NAMED_VALUE: name,
 suffix (`_prod`, `_key`), other (any other rest of the name), close (quotes and brackets after it), then exactly one
-join: element, attribute, typed, equal, assign (with newline), call, quoted, prose, korean, bare. The rules judge a
-value by its join and its look; match is always a match of NAMED_VALUE.
+join: fallback, element, attribute, typed, equal, assign (with newline), call, quoted, prose, korean, bare. The rules
+judge a value by its join and its look; match is always a match of NAMED_VALUE.
 """
 
 from __future__ import annotations
@@ -71,7 +71,16 @@ _COPULAS = (
     "이었", "라고", "이라고",
 )  # fmt: skip
 _FIELD = r"(?:칸|필드|입력|화면|버튼)"  # where a password is typed; a name may follow
+# Takes a name and the value where it is missing.
+_GETTER = (
+    r"(?:getenv|get_?env\w{0,12}|env|env\w{0,8}\.(?:get|fetch|str)|environ\.(?:get|setdefault)|set_?default|fetch"
+    r"|get_?(?:or_?default|property|string|value)|lookup\w{0,8}|config(?:\.get)?|option)\([\s\\]{0,20}[\"'][\w.-]*$"
+)
 _PLACE = " 안에"  # a key lies inside it
+_SUFFIX = (
+    r"(?:[_-]?(?:access_?key|key_?base|key|value|val|string|str|text|plain|prod(?:uction)?|dev(?:elopment)?|staging|stg"
+    r"|test|live|old|new|current|root|admin|user|db|default|main|word|\d{1,3})(?![a-z])){0,3}"
+)
 
 
 def _owned(key: str, owners: tuple[str, ...], joint: str) -> str:
@@ -93,20 +102,23 @@ _NAMES = "|".join(
 )  # fmt: skip
 # A run that goes on for 60 characters is no name; looking further from each of its parts would be slow.
 NAME_START = r"\[redacted:[a-z0-9-]+\]|(?:" + _NAMES + r")(?![a-z0-9_-]{60})"
+SECRET_NAME = "(?:" + _NAMES + ")" + _SUFFIX + "(?:(?<=secret)s|(?<=password)s)?(?![a-z0-9_-])"  # and nothing behind it
 _NAME = (
-    "(?P<name>" + _NAMES + ")"
-    r"(?P<suffix>(?:[_-]?(?:access_?key|key_?base|key|value|val|string|str|text|plain|prod(?:uction)?|dev(?:elopment)?|staging|stg"
-    r"|test|live|old|new|current|root|admin|user|db|default|main|word|\d{1,3})(?![a-z])){0,3})"
+    "(?P<name>" + _NAMES + ")(?P<suffix>" + _SUFFIX + ")"
     r"(?P<other>[a-z0-9_-]{0,40})(?![a-z0-9_-])"
 )
 NAMED_VALUE = _NAME + (
     r"(?P<close>(?:['](?!s )|[\"`\])*}\\]){0,9})(?:[ ]?[(（][^()（）\n]{1,30}[)）])?"
-    r"(?:(?P<element>(?:[ ][^<>\n]{0,80})?>)(?=[^<>\s]{1,400}</)"
+    r"(?:(?P<fallback>(?:[ ]?(?:\|\||\?\?|\?:|or(?![a-z]))\s{0,40}(?:[\w:.]{1,30}\()?"
+    r"|\s{0,20}\.(?:unwrap_or|unwrap_or_else|or_?else|or|get_?or_?else|if_?empty|default_?value)\("
+    r"(?:\|_?\|[ ]?|\(\)[ ]?[-=]>[ ]?|[\w:.]{1,30}\()?\s{0,20}|[ ]\{[ ]?)(?=\\{0,7}[\"'`]))"
+    r"|(?P<element>(?:[ ][^<>\n]{0,80})?>)(?=[^<>\s]{1,400}</)"
     r"|(?P<attribute>(?:[\s,]|\\n){1,12}[\"']?value[\"']?[ ]?[:=][ ]?)"
     r"|(?P<typed>[ ]?:[ ]?[a-z_][\w.\[\]|, ]{0,40}=[ ]?(?=\\{0,7}[\"'`])|[ ](?:string|str)[ ]=[ ]?(?=\\{0,7}[\"`]))"
     r"|(?P<equal>[ \t]{0,8}===?[ ]?(?=\\{0,7}[\"'`]))"
     r"|(?P<assign>[ \t]{0,8}(?::=|=>|->|→|=|:|：|＝|\|)(?!=)[ \t]{0,4}\*{0,2}[ ]?"
-    r"(?P<newline>(?:[>|][+-]?\d?)?(?:\n[ ]{0,8}(?:\d{1,6}\t)?[ \t]{0,8}){1,2})?)"
+    r"(?:[(](?:\s|\\{1,7}[nt]|\d{1,6}\t){0,80}(?=[bruf]{0,2}\\{0,7}[\"'])"
+    r"|(?P<newline>(?:[>|][+-]?\d?)?(?:\n[ ]{0,8}(?:\d{1,6}\t)?[ \t]{0,8}){1,2}))?)"
     r"|(?P<call>,[ ]?(?=\\{0,7}[\"']))"
     r"|(?P<quoted>[ \t]{1,4}(?=\\{0,7}[\"'`]))"
     r"|(?P<prose>['’]s[ ]|[ ](?:for|of|to|on|in|at)[ ](?:[\w.'@/-]{1,40}[ ]){0,5}?[\w.'@/-]{1,40}[ ]?[:=][ ]"
@@ -155,6 +167,8 @@ def quoted_is_secret(value: str, text: str, match: re.Match[str]) -> bool:
             if are_four_groups(value, True) or are_quoted_words(value, environment):
                 return True
         return "phrase" in match.group("name") and len(words) >= 3 and not any(is_ordinary_word(w) for w in words[:2])
+    if match.group("call") and re.search(_GETTER, text[max(0, match.start() - 60) : match.start()].lower()):
+        return is_mixed(value) and not (strict and not looks_random(value)) and not is_wordy(value)
     if match.group("call") and match.group("name") in ("password", "passwd", "passphrase") and not strict:
         return bool(match.group("close")) and is_mixed(value)
     if match.group("name") == "_auth":

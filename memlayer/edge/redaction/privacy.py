@@ -9,12 +9,18 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 
+from memlayer.edge.redaction import budget
 from memlayer.edge.redaction.own_patterns import OWN
 
 PRIVATE = "[redacted:private]"  # in the place of a private span
 _MARK = r"\[redacted:[^\]\n]{0,80}\]"
 
 SEAM_CHARS = 64_000  # longer than the longest private key block
+
+UNSEARCHED = "[redacted:unsearched]"  # in the place of a text that took too long to search
+# A text that is searched no faster is cut to this part of what is kept of others, within so many seconds.
+_BUDGETS = ((1, 0.6), (8, 0.15), (64, 0.08))
+_UNTIMED_CHARS = 4_000
 
 # Each removal can bring text together that was apart; the text is settled when nothing changes any more.
 _MAX_ROUNDS = 4
@@ -91,9 +97,25 @@ def redact_ends(text: str, head_chars: int, tail_chars: int, seam_chars: int = S
     A text that fits comes back whole, with an empty tail; else head_chars from its start and tail_chars from its end.
     Only the kept parts of a much longer text are searched for secrets, so that 5 MB cost no more than half a megabyte.
     A private span counts wherever its tags stand. seam_chars more are searched on the inner side of each end and then
-    dropped: a secret that the cut goes through lies within, if it is shorter than that.
+    dropped: a secret that the cut goes through lies within, if it is shorter than that. Of a text that takes too long
+    to search a smaller part is kept, or nothing.
     """
     text = _without_private_spans(_without_hidden_signs(text))
+    if len(text) <= _UNTIMED_CHARS:
+        return _ends(text, head_chars, tail_chars, seam_chars)
+    try:
+        for share, seconds in _BUDGETS:
+            budget.begin(seconds)
+            try:
+                return _ends(text, max(1, head_chars // share), max(1, tail_chars // share), seam_chars // share)
+            except budget.Overdue:
+                continue
+    finally:
+        budget.begin(0)
+    return UNSEARCHED, ""
+
+
+def _ends(text: str, head_chars: int, tail_chars: int, seam_chars: int) -> tuple[str, str]:
     if len(text) <= head_chars + tail_chars + 2 * seam_chars:
         text = _redacted(text)
         fits = len(text) <= head_chars + tail_chars
@@ -148,10 +170,12 @@ def _redacted(text: str) -> str:
     from memlayer.edge.redaction.command_secrets import hide_request_secrets
     from memlayer.edge.redaction.named_secrets import hide_named_secrets
     from memlayer.edge.redaction.shaped_secrets import hide_password_hashes, hide_shaped_secrets
+    from memlayer.edge.redaction.wrapped_secrets import hide_wrapped_secrets
 
     for _ in range(_MAX_ROUNDS):
         out = hide_shaped_secrets(OWN.hide(_without_private_spans(text)))
         out = hide_named_secrets(hide_request_secrets(hide_password_hashes(out)))
+        out = hide_wrapped_secrets(out, _redacted)
         if out == text:
             break
         text = out

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from memlayer.edge.redaction import budget
 from memlayer.edge.redaction.command_secrets import call_cuts
 from memlayer.edge.redaction.value_traits import (
     has_digit_and_letter,
@@ -161,6 +162,7 @@ def hangul_cuts(low: str) -> list[tuple[int, int, str]]:
         return []
     cuts = []
     for match in re.compile(_NAMED_IN_HANGUL).finditer(low):
+        budget.check()
         quoted = match.group("quoted")
         if quoted is not None:
             given = " " not in quoted or bool(match.group("assign") or match.group("said"))
@@ -211,10 +213,12 @@ def phrase_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
         cuts += [(*m.span("secret"), "pin") for m in re.compile(_PIN).finditer(low)]
     for trigger, pattern, kind in _PHRASES:
         if trigger in low:
+            budget.check()
             spans = [m.span("secret") for m in re.compile(pattern).finditer(low)]
             cuts += [(start, end, kind) for start, end in spans if _stands_alone(text[start:end])]
     for word, rest in _PAIR_STARTS:
         if word in low:
+            budget.check()
             pairs = re.compile(word + rest + _PAIR).finditer(low)
             vague = "pw" not in rest
             spans = [m.span("secret") for m in pairs if not (vague and re.match(_ROLE, m.group("secret")))]
@@ -230,6 +234,7 @@ def phrase_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
         cuts += [(*m.span("secret"), "private-key") for m in re.compile(_PUTTY).finditer(text)]
     for word in _CODE_STARTS:
         if word in low:
+            budget.check()
             spans = [m.span("secret") for m in re.compile(word + _SPARE_CODE).finditer(low) if _is_code(m)]
             cuts += [(start, end, "recovery-code") for start, end in spans]
     if '"kty' in low:
@@ -238,6 +243,7 @@ def phrase_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
         spans = [m.span("secret") for m in re.compile(_IN_BRACKETS).finditer(low)]
         cuts += [(start, end, "password") for start, end in spans if _is_passwordlike(text[start:end])]
     cuts += call_cuts(text, low)
+    budget.check()
     as_meant = unquoted(text)
     cuts += given_cuts(as_meant, lowered(as_meant))
     cuts += hangul_cuts(lowered(as_meant))
@@ -250,6 +256,7 @@ def _after_login_name(text: str, low: str, joint: str) -> list[tuple[int, int, s
     cuts = []
     value = re.compile(_AFTER_LOGIN_NAME)
     for name in _LOGIN_NAMES:
+        budget.check()
         at = low.find(name + joint)
         while at >= 0:
             match = value.match(low, at + len(name + joint))
@@ -279,6 +286,7 @@ def _used_as_password(text: str, low: str) -> list[tuple[int, int, str]]:
     """Return the spans of `use X as the password`."""
     cuts = []
     for match in re.compile(_USED_AS).finditer(low):
+        budget.check()
         end = match.start()
         if end and text[end - 1] in "\"'`":
             end -= 1
@@ -304,6 +312,7 @@ def given_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
     cuts: list[tuple[int, int, str]] = []
     if any(name in low for name in ("token", "key", "secret", "pass", "credential")):
         for match in re.compile(_NAMED).finditer(low):
+            budget.check()
             start, end = match.span("secret")
             value = text[start:end].rstrip("\"'`.,;:!?)")
             kind = _KINDS.get(match.group("name"), "password")
@@ -313,6 +322,7 @@ def given_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
                     cuts.append((start, start + len(value), kind))
     if "\n" in low and ("pass" in low or "pw" in low or not low.isascii()):
         for match in re.compile(_BELOW).finditer(low):
+            budget.check()
             start, end = match.span("secret")
             value = text[start:end]
             core = value if value.isascii() else re.sub(_TAIL, "", value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 
 _WORDS = """
@@ -242,6 +243,17 @@ def is_of_another_noun(joint: str, value: str, after: str) -> bool:
 def stands_for(name: str, value: str) -> bool:
     """True for the long form of a short name: `pw: playwright`."""
     return name == "pw" and value[:1].lower() == "p" and "w" in value[1:].lower()
+
+
+def rows(name: str, kept: list[list[str]] | None = None) -> list[list[str]]:
+    """Return the cells of each row of a table beside this module.
+
+    kept: a list to fill.
+    """
+    kept = [] if kept is None else kept
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), name), encoding="utf-8") as table:
+        kept += [line.split("\t") for line in table.read().split("\n") if line and line[0] != "#"]
+    return kept
 
 
 def lowered(text: str) -> str:

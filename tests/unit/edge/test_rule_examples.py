@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memlayer.edge.redaction.privacy import redact
-from memlayer.edge.redaction.shaped_secrets import _INFIXES, _SHAPES, LEAST_TOKEN
+from memlayer.edge.redaction.shaped_secrets import LEAST_TOKEN, shapes_of
 from tests.support import rule_examples
 from tests.unit.edge.test_secrets import piece_left
 
@@ -68,8 +68,8 @@ def test_key_for_tests_is_hidden_beside_its_name() -> None:
 
 def test_shape_matches_no_shorter_word() -> None:
     """Words that are shorter, and what stands on both sides of white space, are not searched."""
-    shapes = [(kind, re.escape(prefix) + rest) for kind, prefixes, rest in _SHAPES for prefix in prefixes]
-    shapes += [(kind, pattern) for kind, _, pattern in _INFIXES]
+    shapes = [(kind, re.escape(prefix) + rest) for kind, prefixes, rest in shapes_of("prefix") for prefix in prefixes]
+    shapes += [(kind, pattern) for kind, _, pattern in shapes_of("infix")]
     trees = [(kind, sre_parse.parse(pattern)) for kind, pattern in shapes]
     assert [kind for kind, tree in trees if tree.getwidth()[0] < LEAST_TOKEN] == []
     blank = re.compile(r"\bANY\b|NEGATE|CATEGORY_(?:SPACE|NOT)|\(LITERAL, (?:9|10|13|32)\)")

@@ -1,0 +1,192 @@
+"""Secrets apart from their name: in tables, manifests, the lines below.
+
+The name stands in a table's head, in a line above, or is the manifest's kind. A value is judged as if it stood beside
+its name (named_secrets).
+"""
+
+from __future__ import annotations
+
+import re
+
+from memlayer.edge.redaction import budget
+from memlayer.edge.redaction.named_value_rules import NAME_START, SECRET_NAME
+from memlayer.edge.redaction.sentence_secrets import is_hangul_password
+from memlayer.edge.redaction.value_traits import (
+    has_digit_and_letter,
+    is_no_literal,
+    is_placeholder,
+    is_wordy,
+    looks_random,
+    lowered,
+    unquoted,
+)
+
+TYPE_CHECKING = False  # for type checkers: importing `typing` costs a hook milliseconds
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# Kubernetes: the parts of a text that are one manifest, and its values.
+_IS_SECRET = r"\bkind[ ]{0,15}[\"']?\s{0,3}:\s{0,3}[\"']?Secret(?![A-Za-z])"
+_NEXT_MANIFEST = r"(?m)^(?=---|[ \t]*```|[ \t]*- (?:apiVersion|data|kind|metadata|stringData|type)\b)"
+_DATA = (
+    r"(?m)^(?P<indent>[ \t]*(?:- )?)(?:data|stringData):[ \t]*\r?\n"
+    r"(?P<rows>(?:(?P=indent)[ \t]+\S.*(?:\n|$)|[ \t]*\n)+)"
+)
+_ROW = (
+    r"(?m)^(?P<deep>[ \t]+)[\"']?[\w.-]{1,253}[\"']?:[ \t]+"
+    r"(?:[|>][+-]?\d?[ \t]*\n(?P<block>(?:(?P=deep)[ \t]+.*(?:\n|$)|[ \t]*\n)+)|[\"']?(?P<value>[^\s\"'#|>][^\n\"']*))"
+)
+_JSON_DATA = r"\"(?:data|stringData)[ ]{0,15}\"\s{0,4}:\s{0,4}\{(?P<rows>[^{}]{0,20000})\}"
+_JSON_ROW = r"\"[\w.-]{1,253}[ ]{0,15}\"\s{0,4}:\s{0,20}\"(?P<value>[^\"]{1,20000}?)[ ]{0,15}\""
+_JSON_KIND = r"\"kind[ ]{0,15}\"\s{0,4}:\s{0,20}\"(\w+)"
+_NEAR = 4000  # characters from a manifest's values to its kind
+_LINE_NUMBER = r"(?m)^[ ]{0,8}\d{1,6}\t"
+
+# The name in quotes or a tag, its value in a line below, or behind a joint of its own.
+_PAIRS = (
+    (
+        "variable",
+        r"variable[ ]+[\"'](?P<name>[\w.-]{1,80})[ ]{0,15}[\"'][ ]*\{[^{}]{0,600}?\bdefault\s{0,20}=\s{0,4}"
+        r"[ ]{0,15}\"(?P<value>[^\"\n]{4,400}?)[ ]{0,15}\"",
+    ),
+    ("<key>", r"<key>(?P<name>[\w .-]{1,80})</key>\s{0,40}<string>(?P<value>[^<\n]{4,400})</string>"),
+    ("${", r"\$\{(?P<name>[\w.]{1,80})(?::[-=]?|[-=])(?P<value>[^{}\s\"'$?=:-][^{}\s\"'$]{3,200})\}"),
+)  # fmt: skip
+
+_HEAD_NAME = (
+    r"[*_`\"']{0,3}(?:[\w가-힣.-]{1,20}[ _.-]?)??(?:" + SECRET_NAME + r")(?:[ ]?\([^()]{1,20}\))?[*_`\"']{0,3}$"
+)
+_HEAD_CELL = r"[\w가-힣 .()*`\"'#-]{0,40}$"
+_RULE = r"[ \t|+:=-]+$"
+_SEPARATORS = ("|", ",", "\t", " / ", ";")
+_MOST_ROWS = 500
+_HTML_CELL = r"<t[hd](?:[ ][^<>]{0,200})?>\s{0,20}(?P<value>[^<>]{0,200}?)\s{0,20}</t[hd]>"
+
+
+def set_apart_cuts(text: str, judge: Callable[[str, str], str]) -> list[tuple[int, int, str]]:
+    """Return (start, end, kind) of the values whose name stands apart.
+
+    judge: returns the kind of a value beside its name, "" for a harmless one.
+    """
+    cuts: list[tuple[int, int, str]] = []
+    view = unquoted(text)
+    if "\t" in view:
+        view = re.sub(_LINE_NUMBER, lambda number: " " * len(number.group()), view)
+    if "Secret" in text and re.search(_IS_SECRET, view):
+        cuts += _manifest_cuts(view)
+    low = lowered(view)
+    for literal, pattern in _PAIRS:
+        if literal in low:
+            budget.check()
+            for pair in re.compile(pattern, re.IGNORECASE).finditer(view):
+                kind = judge(pair.group("name"), pair.group("value"))
+                cuts += [(*pair.span("value"), kind)] if kind else []
+    if "\n" in low:
+        cuts += _table_cuts(view, low, judge)
+    return cuts + _html_cuts(view, judge) if "<th" in low else cuts
+
+
+def _manifest_cuts(text: str) -> list[tuple[int, int, str]]:
+    cuts = []
+    starts = [0, *(match.start() for match in re.compile(_NEXT_MANIFEST).finditer(text)), len(text)]
+    for start, end in zip(starts, starts[1:]):
+        if re.compile(_IS_SECRET).search(text, start, end):
+            for data in re.compile(_DATA).finditer(text, start, end):
+                budget.check()
+                cuts += [_value_of(row) for row in re.compile(_ROW).finditer(text, *data.span("rows"))]
+    for data in re.compile(_JSON_DATA).finditer(text):
+        before = re.findall(_JSON_KIND, text[max(0, data.start() - _NEAR) : data.start()])
+        after = re.search(_JSON_KIND, text[data.end() : data.end() + _NEAR])
+        if "Secret" in (before[-1:] or [""])[0] or (after and after.group(1) == "Secret"):
+            cuts += [_value_of(row) for row in re.compile(_JSON_ROW).finditer(text, *data.span("rows"))]
+    return [(start, end, kind) for start, end, kind in cuts if not is_placeholder(text[start:end])]
+
+
+def _value_of(row: re.Match[str]) -> tuple[int, int, str]:
+    group = "value" if row.group("value") else "block"
+    start, end = row.span(group)
+    within = row.group(group)
+    return start + len(within) - len(within.lstrip()), end - len(within) + len(within.rstrip()), "secret"
+
+
+def _table_cuts(text: str, low: str, judge: Callable[[str, str], str]) -> list[tuple[int, int, str]]:
+    """Return the values below the names in a table's head."""
+    cuts = []
+    past = 0
+    for name in re.compile(NAME_START).finditer(low):
+        if name.start() < past:
+            continue
+        budget.check()
+        start = low.rfind("\n", 0, name.start()) + 1
+        quoted = low.rfind('": ', start, name.start())  # the whole text stands in JSON
+        start = quoted + 3 if quoted >= 0 else start
+        past = low.find("\n", name.end())
+        if past < 0:
+            break
+        for separator in [sign for sign in _SEPARATORS if past - start <= 400 and low.find(sign, start, past) >= 0]:
+            columns = _secret_columns(low[start:past], separator)
+            if columns:
+                found, past = _column_cuts(text, past + 1, separator, columns, low[start:past].count(separator), judge)
+                cuts += found
+                break
+    return cuts
+
+
+def _secret_columns(head: str, separator: str) -> dict[int, str]:
+    """Return column -> name of a table's head; empty for other lines."""
+    cells = [cell.strip() for cell in head.split(separator)]
+    if len([cell for cell in cells if cell]) < 2 or not all(re.match(_HEAD_CELL, cell) for cell in cells):
+        return {}
+    return {at: cell.strip("*_`\"'") for at, cell in enumerate(cells) if re.match(_HEAD_NAME, cell)}
+
+
+def _column_cuts(
+    text: str, at: int, separator: str, columns: dict[int, str], separators: int, judge: Callable[[str, str], str]
+) -> tuple[list[tuple[int, int, str]], int]:
+    """Return the cuts in a table's rows, and where the rows end."""
+    cuts = []
+    for _ in range(_MOST_ROWS):
+        budget.check()
+        end = text.find("\n", at)
+        row = text[at : end if end >= 0 else len(text)]
+        if not re.match(_RULE, row):
+            cells = row.split(separator)
+            if len(cells) != separators + 1 or len(row) > 2000:
+                break
+            for column, name in columns.items():
+                start = at + sum(len(cell) + len(separator) for cell in cells[:column])
+                cuts += _cell_cut(name, cells[column], start, judge)
+        if end < 0:
+            break
+        at = end + 1
+    return cuts, at
+
+
+def _cell_cut(name: str, cell: str, start: int, judge: Callable[[str, str], str]) -> list[tuple[int, int, str]]:
+    value = re.sub(r"[ ]*\"[\"})\]]*$", "", cell).strip(" \t\r*_`\"'")
+    if not value or re.search(r"\s", value) or is_no_literal(value):
+        return []
+    kind = judge(name, value)
+    if value.isascii():
+        given = looks_random(value) or (has_digit_and_letter(value) and len(value) >= 6 and not is_wordy(value))
+    else:
+        given = is_hangul_password(value)
+    start += cell.index(value)
+    return [(start, start + len(value), kind)] if kind and given else []
+
+
+def _html_cuts(text: str, judge: Callable[[str, str], str]) -> list[tuple[int, int, str]]:
+    cuts = []
+    columns: dict[int, str] = {}
+    starts = [row.start() for row in re.compile(r"<tr[ >]", re.IGNORECASE).finditer(text)]
+    for start, end in zip(starts, [*starts[1:], len(text)]):
+        budget.check()
+        cells = list(re.compile(_HTML_CELL, re.IGNORECASE).finditer(text, start, min(end, start + _NEAR)))
+        if "<th" in text[start : min(end, start + _NEAR)].lower():
+            low = [cell.group("value").lower() for cell in cells]
+            columns = {at: name for at, name in enumerate(low) if re.match(_HEAD_NAME, name)}
+            continue
+        for at, cell in enumerate(cells):
+            if at in columns:
+                cuts += _cell_cut(columns[at], cell.group("value"), cell.start("value"), judge)
+    return cuts
