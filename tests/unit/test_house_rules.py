@@ -71,7 +71,6 @@ SWALLOWING = {
     "memlayer/daemon/resources/jobs.py": 1,
     "memlayer/agent/execution.py": 1,
     "memlayer/cli/doctor/bare.py": 1,  # it comes with the result
-    "memlayer/cli/doctor/loaded.py": 1,
 }
 # One says why there is no embedder, the other drops what was half done in memory; both let the error go on.
 RE_RAISING = {"memlayer/daemon/resources/state.py": 1, "memlayer/adapters/lance/search.py": 1}
