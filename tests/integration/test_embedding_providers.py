@@ -23,7 +23,8 @@ from memlayer.ports import Vector
 from tests.support.cli_process import Cli
 from tests.support.embedding_api import GEMINI, OPENAI, EmbeddingApi, is_installed
 from tests.support.model_api import Said
-from tests.support.processes import Daemon, HookRunner
+from tests.support.processes import Daemon, HookRunner, end_daemons
+from tests.support.waiting import wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 KEY = "sk-proj-a8Kx2mQ7zR4vN9cW1tY6"
@@ -245,10 +246,7 @@ def test_keys_that_lie_about_are_no_consent(hook: HookRunner, home: Path, api: E
     (home / "config.yaml").write_text("{}")
     hook("session_start", "s1", source="startup")
     daemon = Daemon(ROOT, home)
-    ends = time.monotonic() + 40
-    while not (daemon.client.status() or {}).get("model", {}).get("fingerprint"):
-        assert time.monotonic() < ends
-        time.sleep(0.1)
+    wait_for(lambda: (daemon.client.status() or {}).get("model", {}).get("fingerprint"), within_s=40, every_s=0.1)
     try:
         hook.turn("s1", "p1", *TURNS[1])
         daemon.settle()
@@ -260,7 +258,7 @@ def test_keys_that_lie_about_are_no_consent(hook: HookRunner, home: Path, api: E
         assert api.asked == [] and runtime.daemon_variables(str(home)) == ()
         assert not Path(paths.embedding_use(str(home))).exists()
     finally:
-        daemon.client.stop(deadline_s=20)
+        end_daemons(home)
 
 
 def check(cli: Cli) -> tuple[str, str]:

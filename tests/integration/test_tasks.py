@@ -15,6 +15,7 @@ import pytest
 
 from tests.support.cli_process import Cli
 from tests.support.processes import Daemon, HookRunner, end_daemons
+from tests.support.waiting import wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "tests" / "fixtures" / "host"
@@ -203,7 +204,5 @@ def test_start_itself_looks_for_commits(working: Working) -> None:
     working.cli("task", "add", "cart.py 정리")
     committed(project, "cart.py", time.time() + 60)
     assert "(open) cart.py 정리" in start(working, "s2")
-    ends = time.monotonic() + 20
-    while "cart.py 정리 (maybe done" not in (told := start(working, "s3")) and time.monotonic() < ends:
-        time.sleep(0.2)
-    assert "cart.py 정리 (maybe done: its file has commits since)" in told
+    told = "cart.py 정리 (maybe done: its file has commits since)"
+    wait_for(lambda: told in start(working, "s3"), "the commits", every_s=0.2)

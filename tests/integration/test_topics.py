@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.support.cli_process import runner
 from tests.support.processes import Daemon, HookRunner
+from tests.support.waiting import wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 SESSIONS = {
@@ -51,11 +52,13 @@ def test_endless_goes_on_with_the_day_and_session_mode_is_as_before(
 ) -> None:
     run = runner(home, project)
     play(hook, daemon)
-    ends = time.monotonic() + 30
-    while json.loads(run("mode", "--json").stdout)["score"] is None:  # the first look of the daemon
-        assert time.monotonic() < ends
-        time.sleep(0.2)
-    state = json.loads(run("mode", "--json").stdout)
+
+    def compared() -> dict[str, Any] | None:
+        found: dict[str, Any] = json.loads(run("mode", "--json").stdout)
+        return None if found["score"] is None else found
+
+    state = wait_for(compared, "the daemon's first look", within_s=30, every_s=0.2)
+    assert state is not None
     assert (state["mode"], state["counts"]["turns"]) == ("endless", 4) and state["transition"]
     assert "endless" in run("mode").stdout and "4 turns" in run("mode").stdout
     listed = run("list", "--category", "conversation", "--json").stdout

@@ -36,8 +36,12 @@ PLAIN_LOCALES = ("", "C", "C.UTF-8")
 # Imported before the first fork that names them.
 MODULES = {
     DAEMON: (
-        "memlayer.daemon.lifecycle", "memlayer.adapters.sqlite_files", "memlayer.adapters.lance.store",
-        "memlayer.edge.redaction.*", "memlayer.consolidation.llm.*", "encodings.utf_8_sig",
+        "memlayer.daemon.lifecycle",
+        "memlayer.adapters.sqlite_files",
+        "memlayer.adapters.lance.store",
+        "memlayer.edge.redaction.*",
+        "memlayer.consolidation.llm.*",
+        "encodings.utf_8_sig",
     ),
     VERB: ("memlayer.cli.edge", "memlayer.cli.*", "memlayer.cli.terminal.output"),
     "view": ("memlayer.view.server", "memlayer.view.app", "memlayer.view.pages.*"),
