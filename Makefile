@@ -18,7 +18,10 @@ AXE := 4.14.1
 # What others depend on and memlayer never loads: 40 MB (adapters/embedding/lazy_import.py, edge/bootstrap/install.py).
 NEVER_LOADED := pillow hf-xet
 
-.PHONY: help venv demo test test-host test-view test-fault torture test-boot lint bench docs lock dist clean
+# Tests that take a real host, a browser, minutes or damage have targets of their own.
+FAST := not host and not slow and not fault and not browser
+
+.PHONY: help venv demo check pytest test test-host test-view test-fault torture test-boot lint bench docs lock dist clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -e 's/:.*## /\t/' | expand -t 12
@@ -29,8 +32,14 @@ venv:
 demo: venv  ## two sessions in a throw-away home: what is remembered, and what comes back
 	@$(RUN) $(PY) demo/run.py
 
+check: lint  ## before each commit, two minutes: lint, types, layers, units, properties, contracts on one store
+	$(RUN) $(PY) -m pytest -q -n 2 --dist worksteal -m "$(FAST)" -k "not lance" tests/unit tests/property tests/contract
+
+pytest: venv  ## one file or one test: make pytest ARGS="tests/unit/test_kinds.py -k label"
+	$(RUN) $(PY) -m pytest $(ARGS)
+
 test: lint  ## lint, types, layers and the fast tests
-	$(RUN) $(PY) -m pytest -n 3 --dist worksteal $(AGAIN) -m "not host and not slow and not fault and not browser"
+	$(RUN) $(PY) -m pytest -n 3 --dist worksteal $(AGAIN) -m "$(FAST)"
 
 test-host: venv  ## the tests that drive the real Claude Code (installs it from npm)
 	$(RUN) $(PY) -m pytest -n 3 --dist worksteal $(AGAIN) -m host tests/host
