@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import resource
 import secrets
 import socket
 import time
@@ -16,6 +15,7 @@ import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from memlayer.edge.bootstrap import runtime
 from memlayer.edge.home import paths
 from memlayer.errors import UserError
 from memlayer.view.app import make
@@ -127,7 +127,7 @@ def serve(
     number = int(listening.getsockname()[1])
     keys = Keys(token, number, is_read_only)
     busy = Busy(make(source, keys))
-    _allow_files()
+    runtime.allow_files(WANTED_FILES)
     os.nice(NICE)
     config = uvicorn.Config(
         busy, http=TimedProtocol, ws="websockets-sansio", log_config=None, access_log=False, server_header=False,
@@ -153,12 +153,3 @@ async def _until_idle(server: uvicorn.Server, listening: socket.socket, busy: Bu
         await server.serve([listening])
     finally:
         clock.cancel()
-
-
-def _allow_files() -> None:
-    """Allow this process more open files: each half-open connection is one."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = WANTED_FILES if hard == resource.RLIM_INFINITY else min(WANTED_FILES, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        with contextlib.suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

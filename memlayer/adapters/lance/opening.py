@@ -44,6 +44,7 @@ from memlayer.adapters.lance.table import (
     fsync_path,
     plain_reason,
     remedy,
+    trouble_of,
 )
 from memlayer.edge.home import paths
 from memlayer.errors import StoreError
@@ -112,9 +113,10 @@ def open_tables(connection: AsyncConnection, folder: Path, dimensions: int, loop
     set_back: dict[str, SetBack] = {}
     tables = {}
     for name in TABLES:
-        tables[name], set_back[name] = _open_table(
-            connection, folder, name, dimensions, loop, was_there=version >= SINCE.get(name, 1)
-        )
+        with failing(f"table {name} cannot be opened", remedy(name)):
+            tables[name], set_back[name] = _open_table(
+                connection, folder, name, dimensions, loop, was_there=version >= SINCE.get(name, 1)
+            )
     fit_dimensions(tables[CHUNKS], dimensions)
     for number, migrate in MIGRATIONS:
         if 0 < version < number:
@@ -138,7 +140,8 @@ def read_schema_version(folder: Path) -> int:
     except FileNotFoundError:
         return 0
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise StoreError(f"{SCHEMA_FILE} cannot be read: {first_line(error)}; restore it from a backup") from error
+        reason = trouble_of(error) or f"{first_line(error)}; restore it from a backup"
+        raise StoreError(f"{SCHEMA_FILE} cannot be read: {reason}") from error
     if not isinstance(version, int) or version < 1:
         raise StoreError(f"{SCHEMA_FILE} names no version; restore it from a backup")
     if version > SCHEMA_VERSION:
@@ -219,8 +222,12 @@ def _salvaged(
 
 
 def _versions(path: Path) -> list[Path]:
-    """List a table's manifests, newest first: names count down from 2^64."""
-    return sorted((path / "_versions").glob("*.manifest"), key=lambda manifest: manifest.name)
+    """List a table's manifests, newest first: names count down from 2^64. Raises OSError."""
+    folder = path / "_versions"
+    try:
+        return [folder / name for name in sorted(os.listdir(folder)) if name.endswith(".manifest")]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
 
 
 def _open_newest_whole(
@@ -246,6 +253,8 @@ def _open_newest_whole(
         try:
             table = LanceTable(name, loop.run(open_and_probe()), loop, path)
         except FAILURES as error:
+            if trouble_of(error):
+                raise
             log.warning("table %s does not open: %s", name, first_line(error))
             failure = plain_reason(error)
         else:
@@ -260,6 +269,8 @@ def _open_newest_whole(
         table = LanceTable(name, loop.run(open_and_probe()), loop, path)
     except FAILURES as error:
         os.replace(aside, manifests[0])
+        if trouble_of(error):
+            raise
         raise StoreError(failure) from error
     note_damage(folder, name, f"{failure}: the version before it is used", is_minor=True)
     return table, SetBack(True)

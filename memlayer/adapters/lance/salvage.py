@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from memlayer.adapters.lance.schema import schema_of
-from memlayer.adapters.lance.table import FAILURES, LanceTable, LoopThread, failing, fsync_path
+from memlayer.adapters.lance.table import FAILURES, LanceTable, LoopThread, failing, fsync_path, trouble_of
 from memlayer.edge.home import paths
 from memlayer.kinds import Category
 from memlayer.model import Chunk, Memory, citation_of, memory_key
@@ -88,7 +88,9 @@ def is_whole(manifest: Path) -> bool:
         with manifest.open("rb") as file:
             file.seek(-len(MAGIC), os.SEEK_END)
             return file.read() == MAGIC
-    except OSError:
+    except OSError as bad:
+        if trouble_of(bad):
+            raise
         return False
 
 
@@ -161,7 +163,9 @@ def _copy(copy: Path, loop: LoopThread, connect: Connect, into: LanceTable, seen
             if not is_newest:
                 loop.run(table.checkout(2**64 - 1 - int(manifest.stem)))
             total = loop.run(table.count_rows())
-        except FAILURES:
+        except FAILURES as bad:
+            if trouble_of(bad):
+                raise
             continue
         take = _take_from(table, loop, into)
         before = set(seen)
@@ -199,7 +203,9 @@ def readable_rows(take: Take, start: int, end: int) -> Iterator[Any]:
 def _halves(take: Take, start: int, end: int) -> Iterator[Any]:
     try:
         rows = take(range(start, end))
-    except FAILURES:
+    except FAILURES as bad:
+        if trouble_of(bad):
+            raise
         if end - start > 1:
             middle = (start + end) // 2
             yield from _halves(take, start, middle)

@@ -226,3 +226,19 @@ def spawn_detached(argv: list[str], environment: dict[str, str], error_log: str)
         os.execve(argv[0], argv, environment)
     finally:
         os._exit(127)
+
+
+def allow_files(wanted: int) -> int:
+    """Allow this process more open files; return how many it may open."""
+    import resource  # seldom needed
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return max(soft, wanted)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    except (OSError, ValueError):
+        return soft
+    return wanted
