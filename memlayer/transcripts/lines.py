@@ -60,7 +60,7 @@ class Tally:
 def read_records(
     file: BinaryIO, start_offset: int, tally: Tally | None = None
 ) -> Iterator[tuple[int, dict[str, object]]]:
-    """Yield (byte offset, object) of complete lines of a conversation.
+    """Yield (byte offset, object) of whole lines of a conversation.
 
     A start_offset outside the file counts as 0. Torn, broken and foreign lines are skipped, as are lines over
     MAX_LINE_BYTES (MAX_HUMAN_LINE_BYTES if they start like a user's prompt).
@@ -76,6 +76,10 @@ def read_records(
         length = len(line)
         if not line.endswith(b"\n"):
             if length < MAX_LINE_BYTES:
+                record = parse(line)
+                if record is not None:  # whole: no line end is written behind the last line of a copied file
+                    yield offset, record
+                    tally.line(offset + length)
                 return  # torn: the host has not finished it
             more = file.readline(MAX_HUMAN_LINE_BYTES - length) if _starts_human(line) else b""
             length += len(more)
@@ -118,7 +122,7 @@ def _starts_human(line: bytes) -> bool:
 def parse(line: bytes) -> dict[str, object] | None:
     """Return the object of a line, None for anything else."""
     try:
-        record = json.loads(line.decode("utf-8", "replace"))
+        record = json.loads(line.decode("utf-8-sig", "replace"))
     except (ValueError, RecursionError):
         return None
     return record if isinstance(record, dict) else None

@@ -11,6 +11,7 @@ import pytest
 
 from memlayer.transcripts.lines import MAX_LINE_BYTES
 from memlayer.transcripts.reader import TranscriptRecord, read_turns
+from tests.support.transcripts import turn
 
 RECORDED = Path(__file__).parents[2] / "fixtures"
 SESSION = "352af829-c0b1-4317-a35b-a32e4695a386"
@@ -258,3 +259,14 @@ def test_odd_lines_do_no_harm(tmp_path: Path, line: bytes) -> None:
     assert [record.text for record in records if record.prompt_id == "p1"] == ["good", "good"]
     for record in records:
         record.text.encode()
+
+
+@pytest.mark.parametrize("begins", ["", "\ufeff"])
+@pytest.mark.parametrize("cut", [0, 1, 2, 5, 40])
+def test_first_and_last_line_are_read_as_far_as_they_are_whole(tmp_path: Path, begins: str, cut: int) -> None:
+    """A byte order mark stands before the first; no line end, or half a line, behind the last."""
+    text = begins + turn(1, session="s1", cwd="/가게") + turn(2, session="s1", cwd="/가게")
+    path = tmp_path / "s1.jsonl"
+    path.write_text(text[: len(text) - cut])
+    said = [record.text for record in read_turns(str(path))]
+    assert said == ["질문 1", "대답 1: answer 1", "질문 2", "대답 2: answer 2"][: 4 if cut < 2 else 3]
