@@ -8,13 +8,16 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from memlayer.edge.home import paths
+from memlayer.edge.ipc.client import Client, is_locked
 from tests.support.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -123,3 +126,34 @@ def test_closed_stdout_loses_no_turn(hook: HookRunner, home: Path, has_daemon: b
         assert [event["session_id"] for event in hook.spooled] == ["s2"]
     log = home / "logs" / "hook.log"
     assert not log.exists() or "failed" not in log.read_text()
+
+
+SHOW_HOME = (
+    "import sys; sys.path.insert(0, sys.argv[1]); from memlayer.edge.hook import main; "
+    "main.forward = lambda home, *_: (print(home.decode()), (main.TAKEN, b''))[1]; main.serve('stop')"
+)
+
+
+@pytest.mark.parametrize(
+    "environment", [{}, {"HOME": "/집"}, {"HOME": "/집/"}, {"MEMLAYER_HOME": "~/메모리"}, {"MEMLAYER_HOME": ""}]
+)
+def test_hook_and_command_line_agree_on_the_home_without_one_told(environment: dict[str, str]) -> None:
+    shown = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", SHOW_HOME, str(ROOT)], input=b"{}", capture_output=True, env=environment,
+        cwd="/", check=True,
+    ).stdout.decode()  # fmt: skip
+    own = "import sys; sys.path.insert(0, sys.argv[1]); from memlayer.edge.home import paths; print(paths.home_of())"
+    told = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", own, str(ROOT)], capture_output=True, env=environment, cwd="/", check=True
+    ).stdout.decode()
+    assert shown == told and shown.startswith("/")
+
+
+def test_daemon_that_a_hook_has_just_woken_can_be_stopped(home: Path, project: Path) -> None:
+    hook = HookRunner(ROOT, home, project)
+    hook.environment["MEMLAYER_RUNTIME_DIR"] = sys.prefix
+    hook("user_prompt_submit", "s1", "p1", prompt="포트는 7711이다")
+    client = Client(str(home), str(ROOT), sys.executable)
+    assert client.stop(deadline_s=40.0)
+    time.sleep(1.0)
+    assert not is_locked(str(home)) and not client.stop()

@@ -67,6 +67,7 @@ continuity = under("logs", "continuity.jsonl")
 agent_log = under("logs", "agent.log")
 daemon_log = under("logs", "daemon.log")
 lock = under("daemon.lock")
+wake_stamp = under("wake.stamp")  # when a hook last started a daemon
 socket = under(SOCKET_NAME)
 
 

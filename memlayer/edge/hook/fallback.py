@@ -73,7 +73,7 @@ def wake(home: str) -> str:
     root = runtime.plugin_root()
     python = find_runtime(home, root)
     if python is not None:
-        if _due(os.path.join(home, "wake.stamp"), AGAIN_AFTER_S):
+        if _due(paths.wake_stamp(home), AGAIN_AFTER_S):
             runtime.spawn_daemon(home, python)
         return ""
     if _due(os.path.join(home, "setup.stamp"), SETUP_AGAIN_AFTER_S):

@@ -52,7 +52,7 @@ def serve(event: str) -> None:
         from memlayer.edge.home.project_env import drop_project_variables
 
         drop_project_variables(environ, project_dir)
-    home = environ.get(b"MEMLAYER_HOME") or environ.get(b"HOME", b"/nonexistent") + b"/.memlayer"
+    home = environ.get(b"MEMLAYER_HOME") or b"~/.memlayer"
     if home[:1] == b"~":
         home = expanded(home, environ.get(b"HOME", b""))
     if home[:1] != b"/":

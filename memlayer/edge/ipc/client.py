@@ -5,6 +5,7 @@ The hooks use edge.ipc.protocol.forward instead, which never starts, never waits
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
@@ -138,6 +139,8 @@ class Client:
     def stop(self, *, deadline_s: float = 30.0) -> bool:
         """Stop the daemon and wait; False without one. Raises DaemonError."""
         ends = time.monotonic() + deadline_s
+        while not is_locked(self.home) and is_starting(self.home):
+            time.sleep(POLL_S)
         was_there = is_locked(self.home)
         request = self._request("stop", {}, deadline_s, "")
         self._attempt("stop", request, deadline_s, None)
@@ -150,6 +153,8 @@ class Client:
                 self._attempt("stop", request, max(POLL_S, ends - time.monotonic()), None)
                 asked_at = time.monotonic()
             time.sleep(POLL_S)
+        with contextlib.suppress(OSError):
+            os.unlink(paths.wake_stamp(self.home))  # whoever stops it again need not wait
         return was_there
 
     def _request(self, op: str, payload: Mapping[str, object], deadline_s: float, project_dir: str) -> bytes:
@@ -294,6 +299,14 @@ def check_peer(sock: socket.socket) -> None:
 def is_locked(home: str) -> bool:
     """True while a daemon runs, starts or leaves: it holds the lock."""
     return paths.is_locked(paths.lock(home))
+
+
+def is_starting(home: str) -> bool:
+    """True while a daemon that a hook has woken may not have its lock yet."""
+    try:
+        return 0 <= time.time() - os.lstat(paths.wake_stamp(home)).st_mtime < WAIT_S
+    except OSError:
+        return False
 
 
 def lock_holder(home: str) -> int:
