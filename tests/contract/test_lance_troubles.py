@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from memlayer.adapters.lance.failures import failing, remedy
 from memlayer.adapters.lance.store import LanceStore
-from memlayer.adapters.lance.table import failing, remedy
 from memlayer.errors import StoreError
 from tests.support.store_rows import DIMENSIONS, make_chunk, make_event, make_memory
 

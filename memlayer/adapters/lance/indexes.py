@@ -10,8 +10,9 @@ from typing import Any, cast
 import pyarrow.compute as pc
 from lancedb.index import FTS, Bitmap, BTree, IvfRq
 
+from memlayer.adapters.lance.failures import FAILURES
 from memlayer.adapters.lance.schema import CHUNKS, EVENTS, MEMORIES, SCHEMA_VERSION, USAGES, VECTOR, differs
-from memlayer.adapters.lance.table import FAILURES, LanceTable, match_query
+from memlayer.adapters.lance.table import LanceTable, match_query
 from memlayer.kinds import Category
 from memlayer.ports import StoreStats
 

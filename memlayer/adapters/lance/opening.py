@@ -15,6 +15,7 @@ from lancedb import Session
 from lancedb.db import AsyncConnection
 from lancedb.table import AsyncTable
 
+from memlayer.adapters.lance.failures import FAILURES, failing, first_line, plain_reason, remedy, trouble_of
 from memlayer.adapters.lance.indexes import create_missing_indexes, recreate_broken_indexes
 from memlayer.adapters.lance.reconcile import SetBack, put_right
 from memlayer.adapters.lance.salvage import (
@@ -35,17 +36,7 @@ from memlayer.adapters.lance.schema import (
     schema_of,
     vector_field,
 )
-from memlayer.adapters.lance.table import (
-    FAILURES,
-    LanceTable,
-    LoopThread,
-    failing,
-    first_line,
-    fsync_path,
-    plain_reason,
-    remedy,
-    trouble_of,
-)
+from memlayer.adapters.lance.table import LanceTable, LoopThread, fsync_path
 from memlayer.edge.home import paths
 from memlayer.errors import StoreError
 
@@ -222,7 +213,10 @@ def _salvaged(
 
 
 def _versions(path: Path) -> list[Path]:
-    """List a table's manifests, newest first: names count down from 2^64. Raises OSError."""
+    """List a table's manifests, newest first. Raises OSError.
+
+    Their names count down from 2^64.
+    """
     folder = path / "_versions"
     try:
         return [folder / name for name in sorted(os.listdir(folder)) if name.endswith(".manifest")]

@@ -13,8 +13,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from memlayer.adapters.lance.failures import FAILURES, failing, trouble_of
 from memlayer.adapters.lance.schema import schema_of
-from memlayer.adapters.lance.table import FAILURES, LanceTable, LoopThread, failing, fsync_path, trouble_of
+from memlayer.adapters.lance.table import LanceTable, LoopThread, fsync_path
 from memlayer.edge.home import paths
 from memlayer.kinds import Category
 from memlayer.model import Chunk, Memory, citation_of, memory_key

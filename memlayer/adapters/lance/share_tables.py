@@ -14,8 +14,9 @@ import lancedb
 import pyarrow as pa
 from lancedb.table import AsyncTable
 
+from memlayer.adapters.lance.failures import FAILURES
 from memlayer.adapters.lance.indexes import EVERY_OLD_VERSION
-from memlayer.adapters.lance.table import FAILURES, LoopThread, batches
+from memlayer.adapters.lance.table import LoopThread, batches
 from memlayer.errors import StoreError
 
 SCHEMA = pa.schema([pa.field("name", pa.string(), nullable=False), pa.field("data", pa.large_binary(), nullable=False)])

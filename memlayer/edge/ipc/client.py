@@ -302,7 +302,7 @@ def is_locked(home: str) -> bool:
 
 
 def is_starting(home: str) -> bool:
-    """True while a daemon that a hook has woken may not have its lock yet."""
+    """True while a woken daemon may not have its lock yet."""
     try:
         return 0 <= time.time() - os.lstat(paths.wake_stamp(home)).st_mtime < WAIT_S
     except OSError:
