@@ -45,7 +45,11 @@ _MOST_PARTS = 40  # of a value in pieces
 # Between the quotes of a value in pieces: `"a" + "b"`, `"a"` and `"b"` in the next line.
 _BREAK = r"(?:\r?\n|\\{1,7}n)(?:[ ]{0,8}\d{1,6}\t)?(?:\s|\\{1,7}t){0,80}"
 _NEXT_PART = (
-    r"[ \t]{0,8}(?:(?:[+.&]|\.\.|<>|\\{1,7}(?=\r?\n|\\{1,7}n))[ \t]{0,8}(?:" + _BREAK + ")?|" + _BREAK + ")[bruf]{0,2}"
+    r"[ \t]{0,8}(?:(?:[+.&]|\.\.|<>|\\{1,7}(?=\r?\n|\\{1,7}n))[ \t]{0,8}(?:"
+    + _BREAK
+    + ")?|"
+    + _BREAK
+    + r"(?:[+.&][ \t]{0,8})?)[bruf]{0,2}"
 )
 _NEXT_LINE = r"(?:\n(?:[ ]{0,8}\d{1,6}\t)?[ \t]{1,80}[^\s\"'`:]{8,}(?=[ \t]*(?:\n|$)))+"  # of a folded value of YAML
 _GOES_ON = r"\\\r?\n\s{0,80}[^\s\"'`]{4,}"  # behind a line's backslash
@@ -82,7 +86,7 @@ def is_secret_of(name: str, value: str) -> str:
     """Return the kind of a value of this name; "" if harmless."""
     text = '%s = "%s"' % (name, value)
     low = lowered(text)
-    for start in re.compile(NAME_START).finditer(low, 0, len(name)):
+    for start in re.compile(NAME_START).finditer(low, 0, len(name) + 1):
         match = re.compile(NAMED_VALUE).match(low, start.start())
         if match is not None and _secret_span(text, match) == (len(name) + 4, len(text) - 1):
             return kind_of(match)

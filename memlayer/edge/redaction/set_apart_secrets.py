@@ -54,7 +54,7 @@ _PAIRS = (
 )  # fmt: skip
 
 _HEAD_NAME = (
-    r"[*_`\"']{0,3}(?:[\w가-힣.-]{1,20}[ _.-]?)??(?:" + SECRET_NAME + r")(?:[ ]?\([^()]{1,20}\))?[*_`\"']{0,3}$"
+    r"[*_`\"']{0,3}(?:[\w가-힣.-]{1,20}[ _.-]?)??(?:" + SECRET_NAME + r")(?:[ ]?\([^()]{1,20}\))?[*_`\"']{0,3}[ ]?$"
 )
 _HEAD_CELL = r"[\w가-힣 .()*`\"'#-]{0,40}$"
 _RULE = r"[ \t|+:=-]+$"
@@ -137,7 +137,7 @@ def _secret_columns(head: str, separator: str) -> dict[int, str]:
     cells = [cell.strip() for cell in head.split(separator)]
     if len([cell for cell in cells if cell]) < 2 or not all(re.match(_HEAD_CELL, cell) for cell in cells):
         return {}
-    return {at: cell.strip("*_`\"'") for at, cell in enumerate(cells) if re.match(_HEAD_NAME, cell)}
+    return {at: cell.strip("*_`\"'") for at, cell in enumerate(cells) if re.match(_HEAD_NAME, cell + " ")}
 
 
 def _column_cuts(
@@ -184,7 +184,7 @@ def _html_cuts(text: str, judge: Callable[[str, str], str]) -> list[tuple[int, i
         cells = list(re.compile(_HTML_CELL, re.IGNORECASE).finditer(text, start, min(end, start + _NEAR)))
         if "<th" in text[start : min(end, start + _NEAR)].lower():
             low = [cell.group("value").lower() for cell in cells]
-            columns = {at: name for at, name in enumerate(low) if re.match(_HEAD_NAME, name)}
+            columns = {at: name for at, name in enumerate(low) if re.match(_HEAD_NAME, name + " ")}
             continue
         for at, cell in enumerate(cells):
             if at in columns:
