@@ -14,6 +14,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from memlayer import __version__
+from memlayer.cli.terminal.typist import BY_PERSON, refuse_model
 
 SLASH_WITH_PROJECT = ("forget", "list", "remember", "review", "search", "tasks")
 
@@ -76,7 +77,18 @@ VERBS = {
 
 
 class Verbs(click.Group):
-    """A group of the commands in VERBS, and the hidden `slash`."""
+    """A group of the commands in VERBS, and the hidden `slash`.
+
+    Every call of a verb passes `resolve_command`: a model in the host's shell is no person.
+    """
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        if name and name != "slash" and ctx.obj is not BY_PERSON:
+            refuse_model(name, rest)
+        return name, command, rest
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(VERBS)
@@ -158,4 +170,4 @@ def slash_verb(ctx: click.Context, command: str, session_id: str) -> None:
     sys.stdin = io.TextIOWrapper(io.BytesIO(text), encoding="utf-8")
     root = ctx.find_root().command
     assert isinstance(root, click.Group)
-    root.main(arguments, prog_name="memlayer", standalone_mode=False)
+    root.main(arguments, prog_name="memlayer", standalone_mode=False, obj=BY_PERSON)

@@ -21,6 +21,7 @@ from memlayer.cli.terminal.invocation import (
     words,
 )
 from memlayer.cli.terminal.output import line, memory_title, say, say_body, session_name, when
+from memlayer.cli.terminal.typist import BY_PERSON, is_model
 from memlayer.cli.verbs.browse import say_text
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
@@ -79,7 +80,8 @@ def remember_verb(
     folder = project_dir(project)
     if project and not os.path.isdir(folder):
         raise UserError(f"There is no folder {folder}")
-    is_global = is_global or says_everywhere(content)
+    by_model = is_model() and click.get_current_context().find_root().obj is not BY_PERSON
+    is_global = (is_global or says_everywhere(content)) and not by_model
     if not is_global and not places.enabled(places.locate(folder).root):
         raise UserError(f"Memory is switched off for this project. See .memlayer.yaml in {folder}")
     now_ms = time.time_ns() // 1_000_000
@@ -88,8 +90,9 @@ def remember_verb(
     except (OSError, ValueError) as bad:
         raise UserError(f"Nothing is remembered: {bad}") from bad
     event = remember_event(
-        content, project_dir=folder, at_ms=now_ms, session_id=_session_id(session), is_global=is_global
-    )
+        content, project_dir=folder, at_ms=now_ms, session_id=_session_id(session), is_global=is_global,
+        by_model=by_model,
+    )  # fmt: skip
     if is_all_redacted(str(event["text"])) or not str(event["text"]).strip():
         raise UserError("Nothing to remember: all of it is private")
     refuse_too_long(str(event["text"]))
