@@ -8,7 +8,6 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memlayer.edge.capture.noise import TAG_BEGINNINGS
 from memlayer.edge.redaction.privacy import plain
 
 HEADER = "[Memory context]"
@@ -27,14 +26,27 @@ _FORGED = re.compile(r"\[(?=\s*/?\s*(?:mem\s*:|memory\s+context))", re.IGNORECAS
 _HALF = re.compile(
     r"(\(\s*/?\s*(?:mem\s*:|memory\s+context)[^\[\]()\uff3d\u3011\u3015]{0,80})[\]\uff3d\u3011\u3015]", re.IGNORECASE
 )
-_HOST_TAG = re.compile(r"<(?=\s*/?\s*(?:%s|\|)[\w:|-]*)" % "|".join(TAG_BEGINNINGS), re.IGNORECASE)
+# Whatever could open or close a tag, of any name: `a < b` and `x < 5` cannot.
+_TAG = re.compile(r"<(?=[/|!?]|[^\W\d_]|\s+/?\s*[^\W\d_][\w:.-]*\s*(?:[\w:-]+\s*=[^<>]*)?/?\s*>)")
+_ESCAPED = re.compile(r"(?:&(?:amp;)*lt;?|&#0*60;?|&#x0*3c;?|\\u003c|\\x3c)(?=\s*/?\s*[^\W\d_]|\|)", re.IGNORECASE)
+# Signs that only look like `<` also quote a title: a tag has a Latin name and its end behind it.
+_CLOSERS = "[>\u203a\u3009\u27e9\u276f\u2771\u232a\u300b\u27eb\xbb\u226b\u02c3\u1433\u276d]"
+_NAMED_TAG = re.compile(r"\s*/?\s*[a-z][a-z0-9]+(?:[_:.-]\w+)*\s*(?:[\w:-]+\s*=|/?\s*%s)|\|" % _CLOSERS)
+# Marks of the formats in which models are trained: `[INST]`, `[/INST]`, `### Instruction:`.
+_ROLE = re.compile(
+    r"(?<![\w\])])\[(\s*(?:/\s*\w+|inst|sys(?:tem)?(?:[_ ]\w+)?|(?:available|tool)_\w+"
+    r"|assistant|user|human|developer|instructions?)\s*)\]",
+    re.IGNORECASE,
+)
+_TITLE = re.compile(r"(?<![\w#])#{2,}\s*(?=[^\W\d_][\w -]{1,30}[:\uff1a])")
 _SPACE = re.compile(r"\s+")
 # A model reads `[mеm:…]` with a Cyrillic е, in small capitals or with marks, as the letters they look like.
 _BRACKET = re.compile(
     "([\\[<\uff3b\uff1c\ufe64\u3010\u3014\u3016\u2772\u27e6\u2045\ufe5d"
-    "\u2039\u2329\u276e\u2770\u27e8\u3008\u300a])(?=(.{1,160}))"
+    "\u2039\u2329\u276c\u276e\u2770\u27e8\u27ea\u3008\u300a\xab\u226a\u02c2\u1438])(?=(.{1,160}))"
 )
-_ANGLES = "<\uff1c\ufe64\u2039\u2329\u276e\u2770\u27e8\u3008\u300a"
+_FULL_ANGLES = "<\uff1c\ufe64"
+_SQUARE = "[\uff3b\u3010\u3014\u3016\u2772\u27e6\u2045\ufe5d"
 _LETTERS = str.maketrans(
     "\u0430\u0435\u043e\u0440\u0441\u0445\u0443\u043c\u0442\u0456\u0455\u043d\u03bf\u03b5\u03c4\u03bd\u0501\u1d0d\u0131\ua789\u02d0\u2236\u0589"
     # small capitals
@@ -68,10 +80,11 @@ class Budget:
 def flatten(text: str) -> str:
     """Return stored text as one harmless line.
 
-    No control or invisible characters, no forged citation, header or host tag.
+    No control or invisible character, forged citation or header, tag, or mark of a model's roles.
     """
     out = _SPACE.sub(" ", plain(text)).strip()
-    out = _HOST_TAG.sub("‹", _FORGED.sub("(", out))
+    out = _TAG.sub("‹", _ESCAPED.sub("‹", _FORGED.sub("(", out)))
+    out = _TITLE.sub("", _ROLE.sub(r"(\1)", out))
     return _HALF.sub(r"\1)", out if out.isascii() else _BRACKET.sub(_disarmed, out))
 
 
@@ -83,9 +96,12 @@ def _disarmed(bracket: re.Match[str]) -> str:
     sign, after = bracket.groups()
     bare = "".join(char for char in unicodedata.normalize("NFKD", after) if not unicodedata.combining(char))
     seen = unicodedata.normalize("NFKC", bare).casefold().translate(_LETTERS)
-    if _FORGED.match("[" + seen):
-        return "("
-    return "‹" if sign in _ANGLES and _HOST_TAG.match("<" + seen) else str(sign)
+    if sign in _SQUARE:
+        return (
+            "(" if _FORGED.match("[" + seen) or _ROLE.match(re.sub(r"[\u3011\u3015]", "]", "[" + seen)) else str(sign)
+        )
+    is_tag = _TAG.match("<" + seen) if sign in _FULL_ANGLES else _NAMED_TAG.match(seen)
+    return "‹" if is_tag else str(sign)
 
 
 def cut(text: str, max_chars: int) -> str:

@@ -15,6 +15,7 @@ import pytest
 from memlayer.edge.capture.noise import GENERATED_TAGS, is_noise
 from memlayer.edge.home import given_notes
 from memlayer.text.context_block import EXPLANATION, HEADER, WORKING_SET_EXPLANATION, flatten
+from memlayer.text.word_lists import rows
 from tests.hostile.attacks import ATTACKS, CONTROLS, FORGED_IDS
 from tests.support.cli_process import Cli
 from tests.support.corpus import TELLS_ALL
@@ -246,6 +247,39 @@ def test_host_tags_stay_closed(tag: str) -> None:
 def test_lookalike_marks_are_disarmed(text: str) -> None:
     out = flatten("앞 " + text)
     assert out[2] in "(\u2039" and flatten(out) == out
+
+
+@pytest.mark.parametrize(("text", "mark"), list(rows("tests.data", "disarmed.tsv")))
+def test_no_mark_of_a_host_or_a_format_comes_back(text: str, mark: str) -> None:
+    out = flatten("앞 " + text + " 뒤")
+    assert mark not in out and flatten(out) == out
+    assert [word for word in re.findall(r"[a-z가-힣]{3,}", out, re.I) if word not in text] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a < b", "if x < 5 and y > 3", "i <= n, j << 2", "x <3", "1 < 2 < 3", "a < b and c > d", "[WIP] 결제",
+        "[x] done",
+        "items[user]s", "#12: fixed", "C# is fine", "# comment", "〈메모〉를 읽다", "《시스템》 공지", "«그»",
+        "배열[0] < 배열[1]", "[TODO] later", "R&D lt 5",
+    ],
+)  # fmt: skip
+def test_code_and_titles_stay(text: str) -> None:
+    assert flatten(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Map<String, List<int>> cache", "Map‹String, List‹int>> cache"),
+        ("x <y && y> z", "x ‹y && y> z"),
+        ("use <div> in App.tsx", "use ‹div> in App.tsx"),
+        ("cat </dev/null", "cat ‹/dev/null"),
+    ],
+)
+def test_code_with_angles_stays_readable(text: str, shown: str) -> None:
+    assert flatten(text) == shown
 
 
 @pytest.mark.parametrize("text", ["〈메모〉를 읽다", "⟨x⟩ 평균", "《시스템》 문서", "[ᴀʙᴄ] 목록", "[e\u0301te\u0301]"])

@@ -1,4 +1,4 @@
-"""Whoever types a verb: a person, or a model in the host's shell."""
+"""The typist of a verb: a person, or a model in the host's shell."""
 
 from __future__ import annotations
 

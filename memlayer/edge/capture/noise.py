@@ -17,12 +17,6 @@ GENERATED_TAGS = (
     "agent-notification", "cross-session-message", "persisted-output", "user-prompt-submit-hook", "session-start-hook",
     "environment_context", "channel-status",
 )  # fmt: skip
-# Beginnings of tags that stored text may not open: the tags above, additions of the host to a prompt, dialogue turns.
-TAG_BEGINNINGS = (
-    "system", "user", "assistant", "human", "command", "local-command", "tool", "function", "invoke", "antml", "memory",
-    "private", "im_start", "im_end", "ide_selection", "ide_opened_file", "ide_diagnostics", "new-diagnostics",
-    "thinking", "claudemd", "environment", "hook", "stop-hook", "channel", *GENERATED_TAGS,
-)  # fmt: skip
 
 # A block counts only at the start and only as a block: a question about `<task-notification>` is a question.
 _GENERATED_BLOCK = re.compile(rf"<({'|'.join(GENERATED_TAGS)})(?:\s[^<>]*)?>")
