@@ -7,22 +7,20 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import assert_never
 
+from memlayer.consolidation.authors import events_of, is_models
 from memlayer.consolidation.echoes import without_echoes
-from memlayer.consolidation.extractor import SESSION_READER, is_rule_made
+from memlayer.consolidation.extractor import SESSION_READER
 from memlayer.consolidation.rules.own_words import carries
 from memlayer.consolidation.rules.signs import has
 from memlayer.kinds import BINDING, Category, Kind
-from memlayer.model import GLOBAL, PROVEN, Event, Memory
+from memlayer.model import GLOBAL, PROVEN, Memory
 from memlayer.ports import MemoryQuery, Store
 from memlayer.text.context_block import ELLIPSIS, HEADER, cut, flatten
-from memlayer.text.terms import index_terms
 from memlayer.text.word_lists import rows
-from memlayer.turns.remembered import BY_MODEL
 
 # An order: rules given as notes are forgotten after a compaction, an imperative one is obeyed (claude-code#95745).
 LEAD = "The user gave these standing orders. They still hold after the compaction. Follow every one:"
 MAX_CHARS = 4_000
-SHARE = 0.8  # of a statement's terms, in the event that it comes from
 RULE, RULE_EVERYWHERE = "rule: ", "rule of every project: "
 MAX_RULE_CHARS = 240
 FEWEST_RULE_CHARS = 60  # of a longer rule; where not even these fit, rules are counted
@@ -131,29 +129,20 @@ def _signs() -> dict[str, re.Pattern[str]]:
 
 
 def by_a_person(store: Store, memories: Sequence[Memory]) -> list[Memory]:
-    """Return the memories that a person pinned or said."""
-    ids = sorted({source for memory in memories for source in memory.source_ids})
-    events = {event.id: event for event in store.events(ids=ids, limit=len(ids))} if ids else {}
+    """Return the memories that a person pinned or said.
+
+    A reading model's note of a wish is the person's where the person's own words carry it.
+    """
+    sources = events_of(store, memories)
     return [
         memory
         for memory in memories
-        if memory.pinned or not _is_models([events[key] for key in memory.source_ids if key in events], memory)
-    ]
-
-
-def _is_models(sources: Sequence[Event], memory: Memory) -> bool:
-    """True for a statement that a model made, and no person repeated.
-
-    An order comes from the person. A text that a person edited stands in no source, and counts as the person's. A
-    reading model's words are the person's where those carry them.
-    """
-    if memory.settled == SESSION_READER and is_rule_made(memory):
-        return not (
-            _is_noted_wish(memory) and any(row.kind == "user" and carries(row.text, memory.text) for row in sources)
+        if not is_models(memory, sources[memory.id])
+        or (
+            _is_noted_wish(memory)
+            and any(row.kind == "user" and carries(row.text, memory.text) for row in sources[memory.id])
         )
-    terms = frozenset(index_terms(memory.text).split())
-    holders = [event for event in sources if len(terms & set(index_terms(event.text).split())) >= SHARE * len(terms)]
-    return bool(holders) and all(event.kind == "assistant" or event.detail == BY_MODEL for event in holders)
+    ]
 
 
 def _is_noted_wish(memory: Memory) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from memlayer.consolidation.authors import by_models
 from memlayer.consolidation.conflict.another_value import content
 from memlayer.consolidation.conflict.compare import Verdict, judge
 from memlayer.consolidation.lineage import earlier_wording
@@ -74,19 +75,22 @@ class Conflicts:
 
     store: Store
 
-    def place(self, draft: Draft, new: Memory) -> Memory:
+    def place(self, draft: Draft, new: Memory, *, by_model: bool = False) -> Memory:
         """Write the changes that follow from `new` into the draft.
 
         Returns the memory that holds the statement, which may be superseded. A pinned memory keeps its words: only an
         edit of it changes them. Memories of several subjects are never superseded at once: `new` names none of them
-        clearly.
+        clearly. by_model: a model asked for it, which replaces no word of the person's.
         """
         replaced: list[Memory] = []
         replacing: list[Memory] = []
         for known, verdict in self._verdicts(draft, new):
-            if verdict == Verdict.MERGE:
+            if by_model and not by_models(self.store, [known]):
+                if verdict == Verdict.MERGE:
+                    return known
+            elif verdict == Verdict.MERGE:
                 return _merge(draft, known, new)
-            if verdict == Verdict.SUPERSEDE and new.at_ms < known.at_ms:
+            elif verdict == Verdict.SUPERSEDE and new.at_ms < known.at_ms:
                 replacing.append(known)
             elif verdict == Verdict.SUPERSEDE and not known.pinned:
                 replaced.append(known)

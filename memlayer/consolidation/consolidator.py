@@ -28,7 +28,7 @@ from memlayer.ports import MemoryQuery, Store
 from memlayer.records.sessions import Sessions
 from memlayer.records.tombstones import Tombstones
 from memlayer.text.sentences import USER
-from memlayer.turns.remembered import NO_SESSION, is_all_redacted, refuse_too_long
+from memlayer.turns.remembered import BY_MODEL, NO_SESSION, is_all_redacted, refuse_too_long
 from memlayer.turns.salience import importance as importance_of
 from memlayer.turns.turn import readable
 from memlayer.turns.turn_memory import prompt_and_answers
@@ -114,10 +114,10 @@ class Consolidator:
                 event.project_id, text, kind, session_id=session_id, source_ids=[event.id], at_ms=event.at_ms
             )
             if text and not self.tombstones.covers_memory(new, by_user=True):
-                out.append(self.add_statement(new))
+                out.append(self.add_statement(new, by_model=event.detail == BY_MODEL))
         return out
 
-    def add_statement(self, new: Memory) -> Memory:
+    def add_statement(self, new: Memory, *, by_model: bool = False) -> Memory:
         """Merge, supersede or add one core memory; return its holder.
 
         A second call with the same memory changes nothing. Raises StoreError.
@@ -136,7 +136,7 @@ class Consolidator:
                 self._make_again(draft, made)
                 holder = lineage.head(self.store, made[0])
             else:
-                holder = self.conflicts.place(draft, new)
+                holder = self.conflicts.place(draft, new, by_model=by_model)
             draft.commit()
             self._changed.add(new.project_id)
             return holder

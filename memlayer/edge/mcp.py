@@ -50,7 +50,7 @@ def _tool(
     schema: dict[str, Any] = {"type": "object", "properties": properties}
     if needs:
         schema["required"] = [needs]
-    annotations = {"destructiveHint": False} if writes else {"readOnlyHint": True}
+    annotations = {"destructiveHint": True} if writes else {"readOnlyHint": True}
     return {"name": name, "description": description, "inputSchema": schema, "annotations": annotations}
 
 
@@ -92,7 +92,10 @@ TOOLS = (
             "text": {"type": "string"},
             "kind": {"type": "string", "enum": list(NOTE_KINDS)},
             "files": {"type": "array", "items": {"type": "string"}, "description": "Paths that it is about"},
-            "replaces": {**_IDS, "description": "Ids of memories that it makes untrue"},
+            "replaces": {
+                **_IDS,
+                "description": "Ids of memories that it makes untrue; never the user's own",
+            },
         },
         "text",
         writes=True,

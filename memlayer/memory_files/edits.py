@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memlayer.consolidation import lineage
 from memlayer.consolidation.consolidator import Consolidator
@@ -13,7 +13,7 @@ from memlayer.consolidation.statement import statement_of
 from memlayer.edge.capture.payload import clean
 from memlayer.edge.capture.spool import event_id
 from memlayer.indexing.indexer import Indexer
-from memlayer.kinds import Category, Kind
+from memlayer.kinds import KINDS, Category, Kind
 from memlayer.memory_files.markdown import Item, digest, normalized, to_nfc
 from memlayer.memory_files.merge import Changes, Entry
 from memlayer.memory_files.pages import FileRecord, current, day_of, local_day, noon_ms
@@ -54,14 +54,19 @@ class Edits:
     tombstones: Tombstones
     now_ms: Callable[[], int] = _now_ms
 
-    def take(self, project_id: str, name: str, changes: Changes, record: FileRecord, base: str) -> EditCounts:
+    def take(
+        self, project_id: str, name: str, changes: Changes, record: FileRecord, base: str, *, in_tree: bool = False
+    ) -> EditCounts:
         """Apply the changes of one file.
 
         Idempotent, for a known text is not added again. Raises StoreError. base: name of the revision that was changed,
-        "" when unknown: an earlier wording is then an old copy, no change.
+        "" when unknown: an earlier wording is then an old copy, no change. in_tree: of a file in the work tree, which
+        anybody may have changed: its new lines are notes, and it changes and ends no wish or decision.
         """
+        if in_tree:
+            changes = self._of_anybody(changes)
         known = {digest(memory.text) for memory in current(self.store, project_id, name)}
-        page = _Page(self, project_id, name, known, bool(base))
+        page = _Page(self, project_id, name, known, bool(base), in_tree)
         edited = sum(page.edit(entry, text) for entry, text in changes.edited)
         edited += sum(page.pin(entry, pinned) for entry, pinned in changes.pinned)
         removed = 0
@@ -72,6 +77,15 @@ class Edits:
         added = sum(page.add(kind, text) for kind, text in changes.added)
         added += sum(page.stray(item, record) for item in changes.strays)
         return EditCounts(added, edited, removed)
+
+    def _of_anybody(self, changes: Changes) -> Changes:
+        """Return the changes that need not be the person's."""
+        ids = [entry.memory_id for entry in (*(entry for entry, _ in changes.edited), *changes.deleted)]
+        rows = self.store.memories(MemoryQuery(ids=ids, limit=len(ids))) if ids else []
+        bound = {row.id for row in rows if KINDS[row.known_kind].binds}
+        edited = tuple((entry, text) for entry, text in changes.edited if entry.memory_id not in bound)
+        deleted = tuple(entry for entry in changes.deleted if entry.memory_id not in bound)
+        return changes._replace(edited=edited, deleted=deleted, pinned=())
 
     def undo_deletions(self, present: Sequence[Entry], record: FileRecord, base: str) -> int:
         """Restore entries deleted from this revision and back in the file."""
@@ -93,13 +107,17 @@ class Edits:
 
 @dataclass
 class _Page:
-    """One file's changes. known: digests. has_base: its revision is known."""
+    """One file's changes.
+
+    known: digests. has_base: its revision is known. in_tree: see Edits.take.
+    """
 
     edits: Edits
     project_id: str
     name: str
     known: set[str]
     has_base: bool
+    in_tree: bool
 
     def edit(self, entry: Entry, text: str) -> int:
         memory = self.edits.by_id(entry.memory_id)
@@ -154,7 +172,7 @@ class _Page:
         if not cited and self._is_aged_out(item):
             return 0  # an old copy of the file was put back
         now = [memory for memory in cited if not memory.superseded_by]
-        if len(now) == 1:
+        if len(now) == 1 and not self.in_tree:
             return self.edit(Entry(now[0].id, now[0].citation, digest(now[0].text)), item.text)
         return self.add(item.kind or Kind.NOTE, item.text)
 
@@ -175,8 +193,10 @@ class _Page:
         if day_of(self.name):
             self._add_note(text)
         else:
+            kind = Kind.NOTE if self.in_tree else kind
             new = statement_of(self.project_id, text, kind, at_ms=self.edits.now_ms())
-            self.edits.consolidator.add_statement(new)
+            files = (".memlayer/" + self.name,) if self.in_tree else ()
+            self.edits.consolidator.add_statement(replace(new, files=files))
         return 1
 
     def _add_note(self, text: str) -> None:

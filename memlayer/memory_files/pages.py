@@ -207,9 +207,11 @@ class Book:
         self._folder = os.path.join(paths.cache(home), "files", project_id)
         self.files: dict[str, FileRecord] = {}
         self.place = ""
+        self.accepted = ""  # the folder in the work tree whose files the person takes in
         for name, data in self._on_disk():
             if name == PLACE:
                 self.place = str(data.get("path", ""))
+                self.accepted = str(data.get("accepted", self.place))
             else:
                 with contextlib.suppress(TypeError, KeyError, AttributeError):
                     self.files[name.replace("+", "/") + ".md"] = _record(data)
@@ -234,8 +236,15 @@ class Book:
 
     def move(self, place: str) -> None:
         """Note the files' new place. Raises OSError."""
-        self.place = place
-        data = json.dumps({"path": place}, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        self._note(place, self.accepted)
+
+    def accept(self, place: str) -> None:
+        """Note that the person takes in a folder's files. Raises OSError."""
+        self._note(self.place, place)
+
+    def _note(self, place: str, accepted: str) -> None:
+        self.place, self.accepted = place, accepted
+        data = json.dumps({"path": place, "accepted": accepted}, ensure_ascii=False).encode("utf-8", "surrogatepass")
         paths.write_whole(os.path.join(self._folder, PLACE + ".json"), data)
 
     def _path(self, name: str) -> str:

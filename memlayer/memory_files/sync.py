@@ -50,6 +50,7 @@ SETTLE_S = 10.0  # for so long a file without its last line may still be in writ
 ROUNDS = 3
 MOST_ADDED = 500
 UNFINISHED = "not read yet: its last line is missing, somebody may be writing it"
+NOT_ACCEPTED = "left alone: it came with the folder. `memlayer files --accept` takes it in, as notes"
 PASTED_IN = "left alone and not read: more than %d new entries; for documents there is files.extra_paths" % MOST_ADDED
 PAGES_AT_ONCE = 40  # each costs two writes with fsyncs, and turns wait meanwhile
 
@@ -172,16 +173,32 @@ class MemoryFiles:
                 for file in folder.names() if folder is not None else ():
                     name = "/".join((*below, file))
                     if folder is not None and (name == CORE_PAGE or day_of(name)):
-                        applied = self._read_file(project_id, book, folder, name, file)
+                        applied = self._read_file(project_id, book, folder, name, file, self._tree_of(place))
                         if applied is not None:
                             taken += applied
                             changed.append(name)
         return taken, changed
 
+    def accept(self, project_id: str) -> bool:
+        """Take in files that came with the work tree."""
+        place = place_of(self.home, self.projects, project_id, self.rules)
+        if place is None or not self._tree_of(place):
+            return False
+        self._book(project_id).accept(place.path)
+        return True
+
+    def _tree_of(self, place: Place) -> str:
+        """The place of files in a work tree; "" in the home."""
+        home = os.path.realpath(self.home)
+        return "" if os.path.commonpath([home, os.path.realpath(place.path)]) == home else place.path
+
     def _read_file(
-        self, project_id: str, book: Book, folder: AnchoredFolder, name: str, file: str
+        self, project_id: str, book: Book, folder: AnchoredFolder, name: str, file: str, tree: str
     ) -> EditCounts | None:
         """Read one file back; None for an unchanged or unreadable one."""
+        if tree and name not in book.files and book.accepted != tree:
+            self._problems.note(project_id, name, NOT_ACCEPTED, to_log=False)
+            return None
         record = book.files.get(name, FileRecord())
         try:
             stamp = folder.stamp(file)
@@ -211,7 +228,7 @@ class MemoryFiles:
         if len(changes.added) + len(changes.strays) > MOST_ADDED:
             self._problems.note(project_id, name, PASTED_IN, seen=stamp)
             return None
-        taken = self.edits.take(project_id, name, changes, record, base)
+        taken = self.edits.take(project_id, name, changes, record, base, in_tree=bool(tree))
         restored = self.edits.undo_deletions(present(known, parsed.items), record, base)
         record.notice = ""
         if changes.refused and is_ours:

@@ -54,6 +54,9 @@ class Refusal(StrEnum):
     QUESTION = "it is a question"
     REPEATED = "a note in force says it already"
     FORGOTTEN = "the person forgot it"
+    # Of a memory that was in force, which `restore` brings back.
+    DROPPED = "retired: a session shows that it holds no more"
+    READ_AGAIN = "retired: drawn from a turn that a model has read since"
 
 
 @dataclass(frozen=True)

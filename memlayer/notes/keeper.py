@@ -6,17 +6,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from memlayer.briefing.session_summary import summary_memory
+from memlayer.briefing.standing_orders import by_a_person, is_order
 from memlayer.briefing.summary_text import add_part
+from memlayer.consolidation.authors import by_models
 from memlayer.consolidation.conflicts import Draft
-from memlayer.consolidation.extractor import SESSION_READER
-from memlayer.consolidation.rules.standing import laid_down
+from memlayer.consolidation.extractor import SESSION_READER, is_rule_made
 from memlayer.consolidation.statement import statement_of
 from memlayer.indexing.indexer import Indexer
 from memlayer.kinds import Category, Kind
 from memlayer.model import Memory, citation_of
 from memlayer.notes.answer import DraftNote, DraftTask, SessionAnswer
 from memlayer.notes.checks import MIN_TEXT_CHARS, CheckedNote, Refusal, RefusedNote, check, summary_problem
-from memlayer.notes.merging import is_machine_made, is_unconfirmed, merge, taken_back
+from memlayer.notes.merging import is_unconfirmed, merge, taken_back
 from memlayer.notes.quotes import align_in_turns
 from memlayer.notes.session_turns import SessionTurn
 from memlayer.ports import MemoryQuery, Store
@@ -51,6 +52,7 @@ class Kept:
     notes: list[Memory] = field(default_factory=list)
     tasks: list[Task] = field(default_factory=list)
     refused: list[RefusedNote] = field(default_factory=list)
+    ended: list[RefusedNote] = field(default_factory=list)  # memories, with the reason
     questions: list[Question] = field(default_factory=list)
 
 
@@ -99,7 +101,7 @@ class NoteKeeper:
         kept = Kept()
         with self.indexer.lock:
             draft = Draft(self.store, self.indexer)
-            retired = self._retire_rules(draft, session, turns)
+            retired = self._retire_rules(draft, kept, session, turns)
             known = [*self.in_force(session.project_id), *draft.get(row.id for row in self._overtaken(retired))]
             by_citation = {row.citation: row for row in known if row.id not in retired}
             for note in answer.notes:
@@ -130,7 +132,8 @@ class NoteKeeper:
         if isinstance(result, RefusedNote):
             kept.refused.append(result)
             return
-        ours = [row for row in named if is_machine_made(row)]
+        models = by_models(self.store, named)
+        ours = [row for row in named if row.id in models or row.id in draft.memories]
         merged = merge(result, ours, turns)
         new = self._memory_of(session, turns, result, merged.text)
         problem = self._problem(new, by_citation.values(), {row.id for row in merged.replaced})
@@ -177,7 +180,7 @@ class NoteKeeper:
         """
         if memory is None:
             return
-        if not is_machine_made(memory):
+        if memory.id not in draft.memories and not by_models(self.store, [memory]):
             kept.questions.append(Question(memory.id, "", "drop"))
             return
         [row] = draft.get([memory.id]) or [memory]
@@ -189,6 +192,7 @@ class NoteKeeper:
             kept.notes.append(successor)
         else:
             draft.put(replace(row, superseded_by=row.id, superseded_ms=row.at_ms))
+        kept.ended.append(_retired(row, Refusal.DROPPED))
 
     def _keep_tasks(
         self, kept: Kept, session: Session, turns: Sequence[SessionTurn], tasks: Sequence[DraftTask]
@@ -224,10 +228,10 @@ class NoteKeeper:
             return None
         return place[0]
 
-    def _retire_rules(self, draft: Draft, session: Session, turns: Sequence[SessionTurn]) -> frozenset[str]:
+    def _retire_rules(self, draft: Draft, kept: Kept, session: Session, turns: Sequence[SessionTurn]) -> frozenset[str]:
         """Retire the rules' statements of these turns; return their ids.
 
-            Those that the person laid down stay. A model's notes that they had replaced hold again.
+            Those that the person laid down, and was told of, stay. A model's notes that they had replaced hold again.
 
         The model saw the same turns and the same notes, and judges better what will matter (docs/quality.md).
         """
@@ -236,16 +240,16 @@ class NoteKeeper:
         sources = sorted(event.id for event in events)  # tool calls too, which a statement of rules also rests on
         if not sources:
             return frozenset()
-        orders = {rule.text for turn in turns for rule in laid_down(turn.prompt)}
         query = MemoryQuery(source_ids=sources, category=Category.CORE, is_current=True, limit=MAX_ROWS)
-        retired = [
+        drawn = [
             row
             for row in self.store.memories(query)
-            if row.settled != SESSION_READER
-            and is_machine_made(row)
-            and set(row.source_ids) <= set(sources)
-            and row.text not in orders
+            if row.settled != SESSION_READER and is_rule_made(row) and set(row.source_ids) <= set(sources)
         ]
+        orders = [row for row in drawn if row.known_kind is Kind.PREFERENCE and is_order(row.known_kind, row.text)]
+        spared = {row.id for row in by_a_person(self.store, orders)}
+        retired = [row for row in drawn if row.id not in spared]
+        kept.ended += [_retired(row, Refusal.READ_AGAIN) for row in retired]
         draft.put(*(replace(row, superseded_by=row.id, superseded_ms=session.said_ms) for row in retired))
         ids = frozenset(row.id for row in retired)
         draft.put(*(replace(row, superseded_by="", superseded_ms=0) for row in self._overtaken(ids)))
@@ -264,9 +268,13 @@ class NoteKeeper:
             self.store.put_memories([replace(summary_memory(session, joined, events), settled=SESSION_READER)])
 
 
+def _retired(memory: Memory, reason: Refusal) -> RefusedNote:
+    return RefusedNote(DraftNote(memory.kind, memory.text, "", 0), reason)
+
+
 def _is_ahead(note: Memory, session: Session, unread: Sequence[SessionTurn]) -> bool:
     """Return whether a rule drew a note from unread turns."""
-    if note.session_id != session.id or note.settled == SESSION_READER or not is_machine_made(note):
+    if note.session_id != session.id or note.settled == SESSION_READER or not is_rule_made(note):
         return False
     prompts = {row.prompt_id for row in from_json(note.evidence)} or {note.prompt_id}
     return prompts <= {turn.prompt_id for turn in unread}

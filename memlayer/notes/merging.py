@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from memlayer.consolidation.extractor import is_rule_made
 from memlayer.kinds import Kind
 from memlayer.model import Memory
 from memlayer.notes.checks import MAX_TEXT_CHARS, CheckedNote
@@ -29,11 +28,6 @@ class Merged(NamedTuple):
 
     text: str
     replaced: list[Memory]
-
-
-def is_machine_made(memory: Memory) -> bool:
-    """Return whether no person wrote, edited, restored or pinned a memory."""
-    return is_rule_made(memory)
 
 
 def is_unconfirmed(text: str) -> bool:

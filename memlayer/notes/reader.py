@@ -193,7 +193,7 @@ class SessionReader:
         at_ms = int(self.clock() * 1000)
         reading.refused += [
             {"kind": row.draft.kind[:20], "text": row.draft.text, "reason": row.reason.value, "at_ms": at_ms}
-            for row in kept.refused
+            for row in (*kept.refused, *kept.ended)
         ]
         reading.questions += [asdict(row) for row in kept.questions]
         reading.read += [turn.digest for turn in part.request.turns]

@@ -15,7 +15,7 @@ from memlayer.consolidation.conflict.compare import Verdict, judge
 from memlayer.consolidation.consolidator import Consolidator
 from memlayer.errors import UserError
 from memlayer.kinds import Category, Kind
-from memlayer.model import Memory, team_session
+from memlayer.model import GLOBAL, Memory, team_session
 from memlayer.notes.merging import is_unconfirmed
 from memlayer.notes.reading_log import ReadingLog
 from memlayer.notes.review_log import Before, Decision, ReviewLog
@@ -198,7 +198,9 @@ class Review:
             self.consolidator.retire(item.memory)
 
     def _candidates(self, place: Place, rows: Sequence[Memory], now_ms: int) -> Iterator[Item]:
-        yield from self._questions(place.project_id, {row.id: row for row in rows})
+        query = MemoryQuery(project_id=GLOBAL, category=Category.CORE, is_current=True, limit=MAX_ROWS)
+        known = [*rows, *self.store.memories(query)] if place.project_id else []
+        yield from self._questions(place.project_id, {row.id: row for row in known})
         yield from contradictions(rows)
         yield from self._of_team(place.project_id, rows)
         yield from (Item(row, Reason.DOUBTFUL, why) for row in rows if (why := doubt(row)))
@@ -207,7 +209,7 @@ class Review:
         yield from self._unused(place, rows, now_ms)
 
     def _questions(self, project_id: str, by_id: dict[str, Memory]) -> Iterator[Item]:
-        """Yield the memories of a person that a reading model speaks against."""
+        """Yield the memories of a person that a model speaks against."""
         for reading in self.readings.all():
             for question in reading.questions if reading.project_id == project_id else ():
                 memory, by = by_id.get(question.get("memory_id", "")), by_id.get(question.get("by", ""))

@@ -20,7 +20,7 @@ from memlayer.ports import Store
 from memlayer.records.projects import Projects
 from memlayer.records.tombstones import Tombstones
 from memlayer.sharing import share as shares
-from memlayer.sharing.engine import GIT, OBJECTS, Engine, kind_of
+from memlayer.sharing.engine import Engine
 from memlayer.sharing.ledger import Ledger
 from memlayer.sharing.log_format import GONE, ROWS, living, unpacked
 from memlayer.sharing.seal import Damaged, Seal, keep_secret, new_secret, read_secret
@@ -69,7 +69,7 @@ class Sharing:
     ) -> Share:
         """Begin to share at an address, or join a share.
 
-        secret: the key of a share that is there, "" for a new one. is_plain: None for the default of the engine.
+        secret: the key of a share that is there, "" for a new one. is_plain: None for encrypted, or as it is.
         Raises UserError, ShareError; then nothing has changed.
         """
         with self._lock:
@@ -78,7 +78,7 @@ class Sharing:
                 raise UserError(
                     f"{shown(before.address)} is the share of this home. `memlayer share stop` ends it first"
                 )
-            is_encrypted = not is_plain if is_plain is not None else kind_of(address) in (GIT, OBJECTS) or bool(secret)
+            is_encrypted = not is_plain if is_plain is not None else before is None or before.is_encrypted
             folder = self.folder
             engine = self.open_engine(address, os.path.join(folder, "engine"))
             engine.check()
@@ -88,7 +88,7 @@ class Sharing:
             if is_encrypted and not secret and engine.machines():
                 raise UserError(
                     "this share is in use already. Take its key here: `memlayer share key` on another machine prints "
-                    "it, `memlayer share setup URL --key-stdin` reads it"
+                    "it, `memlayer share setup URL --key-stdin` reads it; --plain joins one without encryption"
                 )
             secret = (secret or new_secret()) if is_encrypted else ""
             _check_key(engine, Seal(secret))

@@ -86,6 +86,7 @@ OTHER_MEANINGS = {
     "memlayer/view/api.py": {"daily"},  # a field of the API
     "memlayer/view/pages/work.py": {"task"},  # a field of a form
     "memlayer/cli/app.py": {"task"},
+    "memlayer/cli/terminal/typist.py": {"task"},
     "memlayer/cli/verbs/project/tasks.py": {"task"},
     "memlayer/cli/terminal/talk_output.py": {"compaction"},
     "memlayer/cli/verbs/maintenance.py": {"turn"},

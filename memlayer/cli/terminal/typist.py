@@ -1,4 +1,4 @@
-"""The typist of a verb: a person, or a model in the host's shell."""
+"""The typist of a verb: a person, or a model."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ _READING_WORDS: dict[str, tuple[str, ...]] = {
     "review": (), "config": (), "notes": ("status", "refused"), "task": ("show",), "quarantine": ("list",),
     "team": ("status",), "share": ("status",), "import": (), "mode": (), "mcp": (),
 }  # fmt: skip
+_PERSONS = {"remember": "--global", "files": "--accept"}
 _HARMLESS = {"forget": "--dry-run", "gc": "--dry-run", "import": "--dry-run", "view": "--where"}
 
 
@@ -42,7 +43,7 @@ def refuse_model(verb: str, typed: Sequence[str]) -> None:
     if not is_model() or options & {"-h", "--help", _HARMLESS.get(verb, "--help")}:
         return
     is_reading = "--stdin" not in options and (not plain or plain[0] in _READING_WORDS.get(verb, ()))
-    is_told = verb in _READS and not (verb == "remember" and "--global" in options)
+    is_told = verb in _READS and _PERSONS.get(verb) not in options
     if is_told or (verb in _READING_WORDS and is_reading):
         return
     slash = next((command for command, name in VERB_OF.items() if name == verb), "")

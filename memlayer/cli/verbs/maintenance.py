@@ -150,8 +150,9 @@ def say_row(row: answers.AgedRows) -> None:
 @project_option
 @global_option
 @click.option("--now", is_flag=True, help="Read your changes and write the files now instead of within seconds.")
+@click.option("--accept", is_flag=True, help="Take in files that came with the project's folder, as notes.")
 @json_option
-def files_verb(project: str | None, is_global: bool, now: bool, as_json: bool) -> None:
+def files_verb(project: str | None, is_global: bool, now: bool, accept: bool, as_json: bool) -> None:
     """Show the paths of a project's memory files.
 
     These are MEMORY.md, and a file for each day in memory/. They may be edited: a changed line changes its memory, a
@@ -161,9 +162,10 @@ def files_verb(project: str | None, is_global: bool, now: bool, as_json: bool) -
     Examples:
       memlayer files
       memlayer files --now
+      memlayer files --accept
     """
     folder = project_dir(project, is_global=is_global)
-    answer = ask(ops.Files(folder, is_global, now), as_json, is_long=True)
+    answer = ask(ops.Files(folder, is_global, now, accept), as_json, is_long=True)
     changes = answer.get("taken_back") or {}
     if any(changes.values()):
         counts = ", ".join(f"{changes[name]} {name}" for name in ("added", "edited", "removed") if changes.get(name))

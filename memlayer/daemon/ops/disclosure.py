@@ -8,7 +8,7 @@ from dataclasses import replace
 from memlayer import disclosure
 from memlayer.compose import Services
 from memlayer.consolidation import lineage
-from memlayer.consolidation.extractor import is_rule_made
+from memlayer.consolidation.authors import by_models
 from memlayer.daemon.ops import memories as by_hand
 from memlayer.daemon.ops.requests import (
     Fields,
@@ -38,7 +38,7 @@ from memlayer.recall.snippet import snippet
 from memlayer.records.usages import sessions_citing, share_since
 from memlayer.text.context_block import bare_id, day_of
 from memlayer.turns.outcome import call_of, from_calls
-from memlayer.turns.remembered import BY_MODEL, is_all_redacted, refuse_too_long, remember_event
+from memlayer.turns.remembered import is_all_redacted, refuse_too_long, remember_event
 from memlayer.turns.turn_memory import mark_of
 
 MAX_HITS, MAX_WINDOW = 20, 10
@@ -197,15 +197,16 @@ def remember(state: State, arguments: ops.MemRemember, progress: Progress) -> an
     lines += ["Replaces [mem:%s]." % other for other in older]
     lines += ["Replaced already by [mem:%s]." % other["citation"] for other in done["newer"]]
     lines += ["A pinned memory says otherwise: [mem:%s]." % other["citation"] for other in done["contradicts"]]
-    lines += ["[mem:%s] stays: the user wrote or pinned it. Ask the user." % other.citation for other in kept]
+    stays = "[mem:%s] stays: the user said it, and decides in `memlayer review`."
+    lines += [stays % other.citation for other in kept]
     return {"text": " ".join(lines), "ids": [citation]}
 
 
 def _described(state: State, arguments: ops.MemRemember, done: answers.Remembered) -> tuple[list[Memory], list[Memory]]:
     """Return (memories replaced, memories that stay) for a statement.
 
-    It is given its kind and files, also by a call that is asked again. A model replaces the words of rules and models,
-    never a person's.
+    It is given its kind and files, also by a call that is asked again. A model replaces the words of models,
+    never a person's: of those `review` asks.
     """
     services, memory_id, is_new = services_of(state), done["memory"]["id"], done["is_new"]
     [memory] = services.store.memories(MemoryQuery(ids=[memory_id]))
@@ -213,8 +214,9 @@ def _described(state: State, arguments: ops.MemRemember, done: answers.Remembere
         return [], []
     found, _ = _found(state, arguments.replaces, arguments.project_dir)
     named = [row for row in found if row.id != memory_id]
-    ours = [row for row in named if is_rule_made(row) or _is_by_model(services.store, row)]
-    is_models = is_new or _is_by_model(services.store, memory)
+    models = by_models(services.store, [memory, *named])
+    ours, theirs = [row for row in named if row.id in models], [row for row in named if row.id not in models]
+    is_models = is_new or memory.id in models
     kind = arguments.kind if is_models and arguments.kind in NOTED else memory.kind
     files = memory.files
     if is_models and (is_new or arguments.files):
@@ -223,18 +225,16 @@ def _described(state: State, arguments: ops.MemRemember, done: answers.Remembere
     def describe() -> None:
         [now] = services.store.memories(MemoryQuery(ids=[memory_id]))
         services.consolidator.describe(now, kind=kind, files=files, replaced=ours)
+        reading = services.readings.get(arguments.session_id)
+        asked = [{"memory_id": row.id, "by": memory_id, "wish": "replace"} for row in theirs]
+        if new := [question for question in asked if question not in reading.questions]:
+            reading.project_id, reading.questions = now.project_id, [*reading.questions, *new]
+            services.readings.put(reading)
         derived.memories_changed(state, services.consolidator.changed_projects())
 
-    if kind != memory.kind or files != memory.files or any(not row.superseded_by for row in ours):
+    if kind != memory.kind or files != memory.files or any(not row.superseded_by for row in named):
         state.jobs.submit("describe %d" % id(arguments), describe).result()
-    return [row for row in ours if row.superseded_by in ("", memory_id)], [row for row in named if row not in ours]
-
-
-def _is_by_model(store: Store, memory: Memory) -> bool:
-    """True for a memory that only a model asked to keep."""
-    events = store.events(ids=list(memory.source_ids))
-    is_untouched = bool(memory.session_id) and not memory.pinned
-    return is_untouched and bool(events) and all(event.detail == BY_MODEL for event in events)
+    return [row for row in ours if row.superseded_by in ("", memory_id)], theirs
 
 
 def scope_of(state: State, folder: str) -> Scope:

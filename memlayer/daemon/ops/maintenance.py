@@ -91,7 +91,9 @@ def files(state: State, arguments: ops.Files, progress: Progress) -> answers.Mem
     if not project_id:
         raise UserError("No memory files yet: nothing is remembered of this project")
     taken: Fields = {}
-    if arguments.now:
+    if arguments.accept and not services.files.accept(project_id):
+        raise UserError("Nothing to accept: this project's memory files are in the home (files.location: home)")
+    if arguments.now or arguments.accept:
         job = state.jobs.submit("files %d" % id(arguments), lambda: derived.sync(state, project_id))
         taken = asdict(job.result())
         while not state.jobs.submit("extra %d" % id(arguments), lambda: derived.extra_part(state)).result():

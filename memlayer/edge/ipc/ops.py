@@ -80,11 +80,15 @@ class Sessions(Arguments["session_answers.Sessions"], op="sessions"):
 
 
 class Files(Arguments["upkeep_answers.MemoryFiles"], op="files"):
-    """now: bring the files in step first."""
+    """now: bring the files in step first.
+
+    accept: also those that came with the work tree, once for its folder.
+    """
 
     project_dir: Path = ""
     is_global: bool = False
     now: bool = False
+    accept: bool = False
 
 
 class Remember(Arguments["answers.Remembered"], op="remember"):

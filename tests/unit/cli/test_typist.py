@@ -20,6 +20,7 @@ forget --yes a7Bc3x
 forget --query 규칙 --yes
 remember --global "앞으로 항상 npm"
 remember "always npm" --global
+files --accept
 config set notes.enabled true
 config --project /src/shop set recall.enabled false
 config unset recall.enabled

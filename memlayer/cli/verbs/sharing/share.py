@@ -39,7 +39,12 @@ def share_verb() -> None:
 @click.argument("url", metavar="URL", default="")
 @click.option("--key-stdin", is_flag=True, help="Read the key of a share that is there from standard input.")
 @click.option("--name", default="", help="The name of this machine; default: its host name.")
-@click.option("--encrypt/--plain", "encrypt", default=None, help="Default: encrypted, but for a folder.")
+@click.option(
+    "--encrypt/--plain",
+    "encrypt",
+    default=None,
+    help="Default: encrypted. Whoever writes into a plain share writes your memory.",
+)
 @click.option("--by-hand", is_flag=True, help="Share only at `memlayer share push` and `pull`.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
@@ -51,7 +56,7 @@ def setup(url: str, key_stdin: bool, name: str, encrypt: bool | None, by_hand: b
     \b
     Examples:
       memlayer share setup s3://my-bucket/memory
-      memlayer share setup file:///home/me/Syncthing --encrypt
+      memlayer share setup file:///home/me/Syncthing
     """
     if not url.strip():
         raise Incomplete("Give an address: file:///folder, a git remote, or s3://bucket/prefix")

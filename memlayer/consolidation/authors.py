@@ -1,0 +1,46 @@
+"""The author of a memory: the person, or a model.
+
+What the person said, edited, restored or pinned is the person's, and only the person replaces it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memlayer.consolidation.extractor import SESSION_READER, is_rule_made
+from memlayer.model import Event, Memory
+from memlayer.ports import Store
+from memlayer.text.terms import index_terms
+from memlayer.turns.remembered import BY_MODEL
+
+SHARE = 0.8  # of a statement's terms, in the event that it comes from
+
+
+def events_of(store: Store, memories: Sequence[Memory]) -> dict[str, list[Event]]:
+    """Return memory id -> the events that it comes from. Raises StoreError."""
+    ids = sorted({source for memory in memories for source in memory.source_ids})
+    events = {event.id: event for event in store.events(ids=ids, limit=len(ids))} if ids else {}
+    return {memory.id: [events[key] for key in memory.source_ids if key in events] for memory in memories}
+
+
+def by_models(store: Store, memories: Sequence[Memory]) -> frozenset[str]:
+    """Return the ids of memories that a model made. Raises StoreError."""
+    sources = events_of(store, memories)
+    return frozenset(memory.id for memory in memories if is_models(memory, sources[memory.id]))
+
+
+def is_models(memory: Memory, sources: Sequence[Event]) -> bool:
+    """True for a statement that a model made, and no person repeated.
+
+    What a person edited or restored belongs to no session any more.
+    """
+    is_untouched = bool(memory.session_id) or any(
+        event.detail == BY_MODEL and event.at_ms == memory.at_ms for event in sources
+    )
+    if memory.pinned or not is_untouched:
+        return False
+    if memory.settled == SESSION_READER and is_rule_made(memory):
+        return True
+    terms = frozenset(index_terms(memory.text).split())
+    holders = [event for event in sources if len(terms & set(index_terms(event.text).split())) >= SHARE * len(terms)]
+    return bool(holders) and all(event.kind == "assistant" or event.detail == BY_MODEL for event in holders)
