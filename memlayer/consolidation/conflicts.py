@@ -87,6 +87,8 @@ class Conflicts:
         for known, verdict in self._verdicts(draft, new):
             if by_model and not by_models(self.store, [known]):
                 if verdict == Verdict.MERGE:
+                    sources = tuple(dict.fromkeys((*known.source_ids, *new.source_ids)))
+                    draft.put(replace(known, source_ids=sources))
                     return known
             elif verdict == Verdict.MERGE:
                 return _merge(draft, known, new)
