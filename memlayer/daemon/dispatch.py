@@ -30,8 +30,9 @@ from memlayer.daemon.ops.requests import Table
 from memlayer.daemon.ops.sharing import share, team
 from memlayer.daemon.resources.jobs import where
 from memlayer.daemon.resources.state import Send, State
+from memlayer.daemon.tasks import batches
 from memlayer.edge.home import paths
-from memlayer.edge.ipc import protocol
+from memlayer.edge.ipc import ops, protocol
 from memlayer.edge.ipc.arguments import read
 from memlayer.edge.ipc.client import peer_uid
 from memlayer.errors import DaemonError, ProtocolError, StoreError, UserError
@@ -55,6 +56,14 @@ TABLE: Table = {
     **maintenance.OPERATIONS,
 }
 OPERATIONS = {arguments.op: (arguments, handler) for arguments, handler in TABLE.items()}
+# Operations that read nothing, answer in the background, or take in what waits by themselves.
+AS_IT_IS = frozenset(
+    one.op
+    for one in (
+        ops.Status, ops.Stop, ops.Flush, ops.Turn, ops.Remember, ops.MemRemember, ops.Tasks, ops.TaskShow,
+        ops.TaskChange, ops.Aliases,
+    )
+)  # fmt: skip
 # A newer daemon that still serves clients of its own build does not give way to an old one that happens to be about.
 STAYS_FOR_OWN_S = 600.0
 # A daemon whose runtime does not work says so while it is that young, and later leaves for a luckier one.
@@ -124,6 +133,8 @@ class Dispatch:
         if not isinstance(sent, dict):
             raise UserError("the request is not a JSON object")
         arguments, handler = OPERATIONS[request.op]
+        if request.op not in AS_IT_IS:
+            batches.taken_in(self._state, batches.ASKED_S)
 
         def progress(phase: str, done: int, total: int) -> None:
             send(protocol.PROGRESS, json.dumps({"phase": phase, "done": done, "total": total}).encode())

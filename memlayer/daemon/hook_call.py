@@ -10,12 +10,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import intake
+from memlayer.daemon.tasks import batches
 from memlayer.edge.capture.payload import COMMAND, Payload
 from memlayer.edge.home import given_notes as record
 from memlayer.edge.home import project
@@ -67,12 +67,7 @@ class Handler(NamedTuple):
     begin: Callable[[State, Call], None] = lambda state, call: None
     answer: Callable[[State, Call], Answer] = lambda state, call: Answer()
     answered: Callable[[State, Call], object] = lambda state, call: None
-    after: Callable[[State, Session], object] = lambda state, session: drain_soon(state)
-
-
-def drain_soon(state: State) -> None:
-    """Have the writer take in the spool."""
-    state.jobs.submit("drain", lambda: intake.drain(state))
+    after: Callable[[State, Session], object] = lambda state, session: None
 
 
 def begin_call(
@@ -107,11 +102,14 @@ def serve(
 
     due_s: monotonic; an answer after it has shown nothing. keep: makes the event durable. reply: hands the answer over.
     """
-    handler.begin(state, call)
-    keep()
-    answer = handler.answer(state, call)
-    with noted(state, call.session, call.event, answer, due_s):
-        reply(answer)
+    is_prompt = call.event["kind"] == "user"
+    with state.waiting.answering(str(call.event["id"])) if is_prompt else nullcontext():
+        handler.begin(state, call)
+        keep()
+        answer = handler.answer(state, call)
+        with noted(state, call.session, call.event, answer, due_s):
+            reply(answer)
+    batches.heard(state, call.session)
     if answer.tells_rules and time.monotonic() < due_s:
         state.rule_notices.told(call.session.id, answer.notice)
     if state.is_open:

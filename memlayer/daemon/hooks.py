@@ -14,11 +14,11 @@ from typing import Any
 from memlayer.briefing import working_set
 from memlayer.briefing.standing_orders import standing_orders
 from memlayer.daemon import moments, opening
-from memlayer.daemon.hook_call import Answer, Call, Handler, begin_call, count_kept, drain_soon, serve
+from memlayer.daemon.hook_call import Answer, Call, Handler, begin_call, count_kept, serve
 from memlayer.daemon.resources import notes_offer
 from memlayer.daemon.resources.state import Send, State
+from memlayer.daemon.tasks import batches, intake, reading
 from memlayer.daemon.tasks import flush as flushing
-from memlayer.daemon.tasks import intake, reading
 from memlayer.edge.bootstrap import health
 from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import continuation, hook_reply, read_payload
@@ -34,6 +34,8 @@ log = logging.getLogger(__name__)
 # How long a session start waits for events of earlier sessions to be stored; it goes on without them.
 CATCH_UP_WAIT_S = 0.07
 INHERITED_WAIT_S = 0.15
+# The rest of a prompt's time after its project's other sessions were taken in.
+RECALL_S = 0.1
 # A prompt that comes while the store is still opening waits so long for it and then goes on without memories.
 OPEN_WAIT_S = 0.25
 # The rest of the client's deadline after recall: for the socket and the client's own exit.
@@ -94,19 +96,12 @@ def _refuse(state: State, op: str, problem: str, send: Send) -> None:
     state.metrics.refused(problem or "memory is switched off for the project")
     _send_nothing(send)
     if problem == "no answer":
-        drain_soon(state)
+        batches.take_soon(state)  # a rule of its turn is told with the next prompt
 
 
 def _submit(state: State, name: str, job: Callable[..., Any], *arguments: Session) -> Future[Any]:
     """Have the writer call a job with the state and arguments."""
     return state.jobs.submit(name, lambda: job(state, *arguments))
-
-
-def _no_jobs(state: State, session: Session) -> None:
-    """Leave a prompt and its tools in the spool until answered.
-
-    Nobody can recall them in their own session before that, and the store is spared a write while the person waits.
-    """
 
 
 # -- session_start
@@ -138,13 +133,12 @@ def _start_context(state: State, call: Call) -> str:
     if payload.model and payload.model != session.model:
         session.model = payload.model
         state.sessions.changed(session)
-    services = state.ready() if state.is_open else None
-    if services is not None:
-        services.errors.refresh(session.project_id)
-    state.loader.submit("warm " + session.project_id, lambda: opening.warm(state, session.project_id))
-    root, project_id = call.place.root, session.project_id
-    state.loader.submit("git " + project_id, lambda: moments.look_at_ground(state, project_id, root))
-    # While the store opens, which takes longer, nothing is waited for.
+    own = str(call.event["id"])
+    others_wait = any(own not in path for path in spool.waiting(state.home))
+    taking = batches.take_soon(state) if others_wait else state.waiting.taking
+    taking.add_done_callback(lambda _: _prepare(state, session.project_id, call.place.root))
+    if state.is_open:  # while it opens, which takes longer, nothing is waited for
+        _wait(taking, call.ends_s)
     wait_until = min(call.ends_s, time.monotonic() + CATCH_UP_WAIT_S) if state.is_open else 0.0
     catching_up = [
         _submit(state, "catch up " + other.id, intake.catch_up_and_publish, other)
@@ -158,10 +152,7 @@ def _start_context(state: State, call: Call) -> str:
         _wait(job, wait_until)
     if payload.source == "compact":
         return _after_compaction(state, session, call.ends_s)
-    # The writer renews it after each batch, so it is as fresh as the store; waiting events get a moment.
-    own = str(call.event["id"])
-    if any(own not in path for path in spool.waiting(state.home)):
-        _wait(_submit(state, "drain and publish", intake.drain_and_publish), wait_until)
+    # The writer renews it after each batch, so it is as fresh as the store.
     return working_set.without_said(registry.read_working_set(state.home, call.place), _host_lines(state, session))
 
 
@@ -185,8 +176,16 @@ def _host_lines(state: State, session: Session) -> host_memory.Lines:
     return state.host_memory.lines_of(session.transcript_path) if state.settings.files.host_memory else ()
 
 
+def _prepare(state: State, project_id: str, root: str) -> None:
+    """Have what a first prompt and tool calls are answered from loaded anew."""
+    services = state.ready() if state.is_open else None
+    if services is not None:
+        services.errors.refresh(project_id)
+    state.loader.submit("warm " + project_id, lambda: opening.warm(state, project_id))
+    state.loader.submit("git " + project_id, lambda: moments.look_at_ground(state, project_id, root))
+
+
 def _after_session_start(state: State, session: Session) -> None:
-    drain_soon(state)
     state.share.is_due = True
     _submit(state, "find sessions that are over", intake.submit_summaries)
 
@@ -226,6 +225,10 @@ def _recall(state: State, call: Call) -> Recalled:
         return Recalled("", "lexical", Gate.OPENING)
     if not call.has_said:
         services.recall.live.begin(session.id)
+    taken_until_s, waiting = ends_s - RECALL_S, state.waiting.of(session.project_id)
+    is_own_asked = state.rule_notices.has_near(session.id) or not services.live.knows(session.id)
+    if waiting - {session.id} or (waiting and is_own_asked):
+        batches.taken_in(state, taken_until_s - time.monotonic())
     if not call.is_known and os.path.exists(session.transcript_path):
         # A session that begins with a transcript is a fork: 2.1.197 tells of it only here.
         _wait(
@@ -233,6 +236,11 @@ def _recall(state: State, call: Call) -> Recalled:
         )
     rules = state.rules_for(call.place).recall
     scope, host_lines = state.scope(session.project_id), _host_lines(state, session)
+    recalled = services.recall.answer(call.payload.prompt, scope, rules, session, host_lines)
+    is_own_waiting = session.id in state.waiting.of(session.project_id)
+    if not (recalled.block and is_own_waiting and batches.taken_in(state, taken_until_s - time.monotonic())):
+        return recalled
+    # What was said in its own last turns may have replaced a note, or may be the same.
     return services.recall.answer(call.payload.prompt, scope, rules, session, host_lines)
 
 
@@ -296,15 +304,15 @@ def _answer_stop(state: State, call: Call) -> Answer:
     if flushing.asks(state, call.session, call.payload):
         return Answer(is_continued=True)
     turn = call.session.id, str(call.event["prompt_id"])
-    if state.rule_notices.is_near(turn) and state.is_open and not intake.is_slow(state):
-        drain_soon(state)  # the turns of a drain are consolidated behind it
-        state.rule_notices.wait(turn, call.ends_s - time.monotonic())
+    if state.rule_notices.is_near(turn) and state.is_open:
+        batches.take_soon(state)
+        if not intake.is_slow(state):
+            state.rule_notices.wait(turn, call.ends_s - time.monotonic())
     line = _rules_line(state, call)
     return Answer(notice=line, tells_rules=bool(line))
 
 
 def _after_stop(state: State, session: Session) -> None:
-    drain_soon(state)
     if state.settings.flush.enabled:
         flushing.measure(state, session)
 
@@ -315,15 +323,20 @@ def _answer_pre_compact(state: State, call: Call) -> Answer:
 
 
 def _after_pre_compact(state: State, session: Session) -> None:
-    drain_soon(state)
+    batches.take_soon(state)
     if state.settings.flush.enabled:
         flushing.submit(state, session, "it is about to be compacted")
 
 
 def _after_session_end(state: State, session: Session) -> None:
-    _submit(state, "settle " + session.id, intake.settle, session)
     project_id, root = session.project_id, state.projects.root(session.project_id)
-    state.loader.submit("git of tasks " + project_id, lambda: moments.look_at_tasks(state, project_id, root))
+    batches.take_soon(state)  # first: the next session may start at once, and a settling takes longer
+    settling = _submit(state, "settle " + session.id, intake.settle, session)
+
+    def look() -> None:
+        state.loader.submit("git of tasks " + project_id, lambda: moments.look_at_tasks(state, project_id, root))
+
+    settling.add_done_callback(lambda _: look())
 
 
 HANDLERS: dict[str, Handler] = {
@@ -331,13 +344,11 @@ HANDLERS: dict[str, Handler] = {
         answer=_answer_start,
         after=_after_session_start,
     ),
-    "hook.user_prompt_submit": Handler(
-        begin=_begin_recall, answer=_answer_prompt, answered=_after_prompt, after=_no_jobs
-    ),
-    "hook.post_tool_use": Handler(answer=moments.answer_changed_file, after=_no_jobs),
-    "hook.post_tool_use_failure": Handler(answer=moments.answer_failed_call, after=_no_jobs),
-    "hook.task_created": Handler(after=_no_jobs),
-    "hook.task_completed": Handler(after=_no_jobs),
+    "hook.user_prompt_submit": Handler(begin=_begin_recall, answer=_answer_prompt, answered=_after_prompt),
+    "hook.post_tool_use": Handler(answer=moments.answer_changed_file),
+    "hook.post_tool_use_failure": Handler(answer=moments.answer_failed_call),
+    "hook.task_created": Handler(),
+    "hook.task_completed": Handler(),
     "hook.stop": Handler(
         ignores=flushing.is_answer_to_us,
         answer=_answer_stop,
@@ -365,6 +376,8 @@ def answer_subagent_start(request: protocol.Request, send: Send, state: State) -
     if folder and fields.get("agent_type"):  # the host's own compaction runs as an agent without a type
         place = project.locate(folder)
         if project.enabled(place.root) and state.settings.working_set.enabled:
+            if state.waiting.of(state.projects.find(folder)[0]):
+                batches.taken_in(state, request.deadline_ms / 1000 - RESERVE_S)
             context = working_set.in_short(registry.read_working_set(state.home, place), SUBAGENT_CHARS)
     send(protocol.REPLY, hook_reply("subagent_start", context))
 

@@ -24,7 +24,7 @@ from memlayer.daemon.dispatch import Dispatch, Server
 from memlayer.daemon.ops import deletion, maintenance
 from memlayer.daemon.resources.jobs import switch_often
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import derived, flush, growth, intake, reading, sharing, topics, vectors
+from memlayer.daemon.tasks import batches, derived, flush, growth, intake, reading, sharing, topics, vectors
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
 from memlayer.edge.redaction.own_patterns import OWN
@@ -37,7 +37,6 @@ TOLD_TO_GO = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 LOCK_WAIT_S = 15.0
 SETTLE_S = 10.0
 TICK_S = 5.0
-SPOOL_WAITS_S = 5.0
 MAX_LOG_BYTES = 1_000_000
 
 logger = logging.getLogger(__name__)
@@ -159,6 +158,7 @@ def _live(state: State, lock_fd: int, answered: bool | None) -> bool:
         opening.look_at_slow(state)
         opening.look(state)
         opening.look_at_embedder(state)
+        batches.look(state, time.time())
         if state.services.done() and not state.jobs.pending and not state.reader.pending:
             deletion.begin_gc_if_due(state)
             maintenance.look(state)
@@ -171,9 +171,7 @@ def _live(state: State, lock_fd: int, answered: bool | None) -> bool:
             if _is_answered_anew(state, answered):
                 logger.info("leaving: the plugin's setting of notes has changed")
                 break
-            if maintenance.waiting_age_s(state.home) > SPOOL_WAITS_S and state.is_open:
-                state.jobs.submit("drain", lambda: intake.drain(state))
-            elif not derived.look(state) and idle_s and time.monotonic() - state.last_request > idle_s:
+            if not derived.look(state) and idle_s and time.monotonic() - state.last_request > idle_s:
                 logger.info("leaving: idle")
                 break
     return still_ours(state.home, lock_fd)
@@ -204,7 +202,7 @@ def _leave(state: State, server: Server, lock_fd: int, at_home: bool) -> None:
     if at_home:
         if state.is_open:
             if spool.waiting(state.home):
-                state.jobs.submit("drain", lambda: intake.drain(state))
+                batches.take_soon(state)
             state.jobs.submit("save", lambda: intake.save_small(state))
         settled = state.jobs.close(SETTLE_S)
         logger.info("gone, %s", "settled" if settled else "with jobs left to the next one")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Mapping
 
 from memlayer.daemon.hook_call import Answer, Call
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import derived
+from memlayer.daemon.tasks import batches, derived
 from memlayer.edge.capture.tool_use import EDITS, FAILED
 from memlayer.errors import MemlayerError
 from memlayer.moments.changed_files import moment_of
@@ -42,6 +43,8 @@ def answer_changed_file(state: State, call: Call) -> Answer:
     detail = str(call.event["detail"])
     if not state.settings.moments.changed_files or detail not in EDITS or not _is_on(state, call):
         return Answer()
+    if state.waiting.of(call.session.project_id) - {call.session.id}:
+        batches.taken_in(state, call.ends_s - time.monotonic())
     session, path = call.session, str(call.event["text"]).partition("\n")[0].partition(": ")[2]
     try:
         notes = [note.memory for note in state.services.result().recall.notes.of(session.project_id)]

@@ -15,7 +15,7 @@ from memlayer.daemon.ops import deletion, maintenance
 from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.jobs import frames_of
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import derived, intake, sharing, vectors
+from memlayer.daemon.tasks import batches, derived, intake, sharing, vectors
 from memlayer.edge.capture import spool
 from memlayer.edge.home import registry
 from memlayer.errors import StoreError
@@ -93,7 +93,7 @@ def _open(state: State) -> compose.Services:
     registry.sweep_working_sets(state.home)
     state.sessions.all()  # read once, here, and not while a session start waits
     state.jobs.submit("tasks", lambda: intake.catch_up_tasks(state))
-    state.jobs.submit("drain", lambda: intake.drain(state))
+    batches.take_soon(state)
     if services.store.damage():
         maintenance.submit_repair(state, services.store)
     else:

@@ -58,15 +58,18 @@ class Ingest:
         # Called with events of kind `task`, which it stores, decided.
         self.on_task: Callable[[Sequence[Event]], object] = lambda events: None
 
-    def drain(self, on_progress: Progress = lambda done, total: None) -> tuple[int, set[str]]:
+    def drain(
+        self, on_progress: Progress = lambda done, total: None, left_out: Collection[str] = ()
+    ) -> tuple[int, set[str]]:
         """Take in all waiting spool events; return (count, project ids).
 
+        left_out: ids of events that stay.
         Events that come meanwhile have a drain of their own: under a steady load this one would never end. Files that
         are torn or foreign, or cannot be taken in, go to quarantine. Raises StoreError or OSError; the files then stay.
         """
         taken = 0
         touched: set[str] = set()
-        waiting = spool.waiting(self._home)
+        waiting = [path for path in spool.waiting(self._home) if spool.id_of(path) not in left_out]
         for start in range(0, len(waiting), BATCH):
             batch, paths = self._loaded(waiting[start : start + BATCH])
             try:

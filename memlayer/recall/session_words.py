@@ -76,6 +76,11 @@ class LiveSessions:
                         words.hear(event.kind, event.text)
             return words
 
+    def knows(self, session_id: str) -> bool:
+        """Return whether a session's words need not be read from the store."""
+        with self._lock:
+            return session_id in self._words
+
     def clear(self) -> None:
         """Drop everything, since some may be forgotten; read again on demand."""
         with self._lock:

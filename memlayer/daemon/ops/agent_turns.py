@@ -17,7 +17,7 @@ from memlayer.daemon.ops import agent_compaction as compaction
 from memlayer.daemon.ops.agent_compaction import Talk
 from memlayer.daemon.ops.requests import Progress, Table, project_of, services_of, several_sessions
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import derived, flush, intake
+from memlayer.daemon.tasks import batches, derived, flush
 from memlayer.edge.capture.payload import Payload, clean, spool_event
 from memlayer.edge.home import project
 from memlayer.edge.ipc import ops
@@ -116,6 +116,8 @@ def _compact(state: State, arguments: ops.Turn) -> TalkStep:
         state.jobs.submit(
             "flush " + session.id, lambda: flush.flush(state, session, cycle, "the agent leaves out older messages")
         ).result()
+    else:
+        batches.take_soon(state).result()
     memory = state.jobs.submit("summary of " + session.id, lambda: _put_summary(state, session, arguments)).result()
     if memory is not None:
         event = event_of(arguments, "session_start")
@@ -145,7 +147,7 @@ def _put_summary(state: State, session: Session, arguments: ops.Turn) -> Memory 
 def _history(state: State, arguments: ops.Turn) -> TalkStep:
     """Return a talk to go on with."""
     services = services_of(state)
-    state.jobs.submit("drain and publish", lambda: intake.drain_and_publish(state)).result()
+    batches.take_soon(state).result()
     session = _known(state, arguments)
     return _talk(session, compaction.restored(services.store, session.id))
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from memlayer.consolidation import lineage
 from memlayer.daemon.ops.requests import Progress, Table, memory_row, one_named, services_of
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import derived, intake
+from memlayer.daemon.tasks import batches, derived
 from memlayer.edge.capture.payload import clean
 from memlayer.edge.ipc import answers, ops
 from memlayer.errors import UserError
@@ -26,7 +26,7 @@ def remember(state: State, arguments: ops.Remember, progress: Progress) -> answe
     """
     services = services_of(state)
     store, event_id = services.store, arguments.id_
-    state.jobs.submit("drain and publish", lambda: intake.drain_and_publish(state)).result()
+    batches.take_soon(state).result()
     # Its own, or the one it was merged with; an older statement of a file may be superseded from the start.
     memories = store.memories(MemoryQuery(source_ids=[event_id], category=Category.CORE)) if event_id else []
     if not memories:

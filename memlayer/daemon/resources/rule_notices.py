@@ -56,6 +56,11 @@ class RuleNotices:
         with self._changed:
             return self._expected.get(turn, False)
 
+    def has_near(self, session_id: str) -> bool:
+        """True for a session with a turn that is near."""
+        with self._changed:
+            return any(has_rule and turn[0] == session_id for turn, has_rule in self._expected.items())
+
     def consolidated(self, turns: Sequence[Memory], rules: Sequence[Memory]) -> None:
         """Take note of consolidated turns and of their new rules.
 

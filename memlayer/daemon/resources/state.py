@@ -16,6 +16,7 @@ from memlayer.config import Settings, load_project_settings
 from memlayer.daemon.resources.jobs import Jobs
 from memlayer.daemon.resources.memory import rss_bytes
 from memlayer.daemon.resources.rule_notices import RuleNotices
+from memlayer.daemon.resources.waiting import Waiting
 from memlayer.edge.home.project import Place
 from memlayer.errors import EmbedderError
 from memlayer.model import GLOBAL, Scope
@@ -138,6 +139,7 @@ class State:
     to_embed: int = 0  # chunks without a vector when the present embedding began
     host_memory: HostMemory = field(default_factory=HostMemory)
     rule_notices: RuleNotices = field(default_factory=RuleNotices)
+    waiting: Waiting = field(default_factory=Waiting)
     rules: compose.Rules = field(init=False)
     _by_project: dict[str, tuple[float, compose.Rules]] = field(default_factory=dict)
 

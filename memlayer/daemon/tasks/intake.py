@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 
@@ -35,17 +35,26 @@ MANY = 100  # events taken in at once from which tidying up the memory pays
 
 
 def drain(state: State, progress: Progress = unheard) -> int:
-    """Take in the spool's events; return how many. Their turns are consolidated."""
+    """Take in the spool's events; return how many. Their turns are consolidated behind it."""
+    with state.waiting.batch() as left_out:
+        taken = _take_waiting(state, left_out, progress)
+    if taken:
+        begin_consolidation(state)
+    derived.changed(state, ())
+    return taken
+
+
+def _take_waiting(state: State, left_out: Collection[str], progress: Progress = unheard) -> int:
+    """Take in the spool's events, and note whose memories changed. Returns how many."""
     services = state.services.result()
     go_second()
     spool.sweep(state.home, time.time())  # a forget may have found one too young
     spool.sweep_typed(state.home, time.time())
-    taken, touched = services.ingest.drain(lambda done, total: progress("spool", done, total))
+    taken, touched = services.ingest.drain(lambda done, total: progress("spool", done, total), left_out)
     if taken:
         services.usages.shown()
-        begin_consolidation(state)
         submit_summaries(state)  # after a restart the end of a session is known from the spool alone
-    derived.changed(state, touched)
+    state.unpublished |= touched
     state.sessions.save_changed()
     state.drains += 1
     if state.drains % UPKEEP_EVERY == 0:
@@ -73,9 +82,17 @@ def _index_graph(state: State, left: Sequence[str]) -> None:
 
 
 def drain_and_publish(state: State) -> None:
-    """Take in the spool and write the working set of a start."""
-    drain(state)
-    derived.publish(state)
+    """Take in the spool, consolidate its turns and publish them, for whoever asks next.
+
+    Of many turns the rest is consolidated behind it; a language model is not waited for.
+    """
+    with state.waiting.batch() as left_out:
+        if _take_waiting(state, left_out):
+            if is_slow(state) or state.importing.locked() or not state.embedder.settled.is_set():
+                begin_consolidation(state)
+            else:
+                _some(state)
+        derived.publish(state)
 
 
 def catch_up_session(state: State, session: Session, *, is_settling: bool = False) -> int:
@@ -124,10 +141,11 @@ def take_in(state: State, progress: Progress = unheard) -> int:
 
 def settle_memories(state: State, session: Session) -> None:
     """Take in a session so far, with its transcript, and consolidate it."""
-    drain(state)
-    catch_up_session(state, session, is_settling=True)
-    consolidate_now(state, most=TURNS_AT_AN_END)
-    derived.publish(state)
+    with state.waiting.batch() as left_out:
+        _take_waiting(state, left_out)
+        catch_up_session(state, session, is_settling=True)
+        consolidate_now(state, most=TURNS_AT_AN_END)
+        derived.publish(state)
 
 
 def settle(state: State, session: Session) -> None:

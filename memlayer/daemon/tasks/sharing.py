@@ -12,7 +12,7 @@ from memlayer.compose import Services
 from memlayer.daemon.ops import deletion
 from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import derived, intake, vectors
+from memlayer.daemon.tasks import batches, derived, intake, vectors
 from memlayer.edge.home import paths
 from memlayer.errors import MemlayerError, ShareError
 from memlayer.sharing.share import FILE
@@ -52,7 +52,7 @@ def _sync(state: State) -> None:
     try:
         try:
             if _is_shared(state) and sharing.share().is_automatic:
-                state.jobs.submit("drain", lambda: intake.drain(state)).result()
+                batches.take_soon(state).result()
                 sharing.push()
                 sharing.pull()
         finally:

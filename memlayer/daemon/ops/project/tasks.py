@@ -7,7 +7,7 @@ import time
 from memlayer.daemon import moments
 from memlayer.daemon.ops.requests import Progress, Table, project_of, services_of
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import derived, intake
+from memlayer.daemon.tasks import batches
 from memlayer.edge.ipc import ops
 from memlayer.edge.ipc import task_answers as answers
 from memlayer.errors import UserError
@@ -112,12 +112,7 @@ def aliases(state: State, arguments: ops.Aliases, progress: Progress) -> answers
 
 def _drained(state: State) -> None:
     services_of(state)
-    state.jobs.submit("drain and publish", lambda: _drain(state)).result()
-
-
-def _drain(state: State) -> None:
-    intake.drain(state)
-    derived.publish(state)
+    batches.take_soon(state).result()
 
 
 def _rests(state: State, task: Task) -> bool:

@@ -1,0 +1,62 @@
+"""The sessions whose events wait for the next batch."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+
+def _done() -> Future[Any]:
+    done: Future[Any] = Future()
+    done.set_result(None)
+    return done
+
+
+@dataclass
+class Waiting:
+    """The sessions with events that are not readable yet. Thread-safe.
+
+    taking: the last batch that was asked for. In memory alone: events that a hook spooled by itself have no session
+    here.
+    """
+
+    taking: Future[Any] = field(default_factory=_done)
+    _heard: dict[tuple[str, str], int] = field(default_factory=dict)  # (project id, session id) -> its last event
+    _count: int = 0  # of events
+    _answering: set[str] = field(default_factory=set)  # ids of prompts
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def heard(self, project_id: str, session_id: str) -> None:
+        """Note an event that is on disk."""
+        with self._lock:
+            self._count += 1
+            self._heard[project_id, session_id] = self._count
+
+    def of(self, project_id: str) -> frozenset[str]:
+        """Return the sessions of a project whose events wait, or are being taken in."""
+        with self._lock:
+            return frozenset(session_id for place, session_id in self._heard if place == project_id)
+
+    @contextmanager
+    def answering(self, event_id: str) -> Iterator[None]:
+        """Keep a prompt out of batches until its answer is out: recall is not to meet it."""
+        with self._lock:
+            self._answering.add(event_id)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._answering.discard(event_id)
+
+    @contextmanager
+    def batch(self) -> Iterator[Collection[str]]:
+        """Take a batch in, yielding the ids of events to leave out; they wait on if that fails."""
+        with self._lock:
+            until, left_out = self._count, frozenset(self._answering)
+        yield left_out
+        with self._lock:
+            self._heard = {key: number for key, number in self._heard.items() if number > until}

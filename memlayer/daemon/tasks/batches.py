@@ -1,0 +1,64 @@
+"""When events are taken in: by batches, and before that for whoever asks.
+
+An event is safe in the spool, and its own session has it in the context. So a batch comes when there is a pause, when
+many wait, at a session's end, before a compaction, when the daemon leaves, and first of all when somebody asks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from concurrent import futures
+from typing import Any
+
+from memlayer.daemon.resources.state import State
+from memlayer.daemon.tasks import intake
+from memlayer.edge.capture import spool
+from memlayer.records.sessions import Session
+
+PAUSE_S = 20.0  # since the last event
+MANY = 32  # events that wait
+ASKED_S = 5.0  # of a person's or a tool's question; then it is answered by what is there
+
+
+def take_soon(state: State) -> futures.Future[Any]:
+    """Have the writer take in what waits, consolidated and published."""
+    job = state.jobs.submit("drain and publish", lambda: intake.drain_and_publish(state))
+    state.waiting.taking = job
+    return job
+
+
+def heard(state: State, session: Session) -> None:
+    """Note a session's event that is on disk; many are taken in."""
+    state.waiting.heard(session.project_id, session.id)
+    if len(spool.waiting(state.home)) >= MANY:
+        take_soon(state)
+
+
+def look(state: State, now_s: float) -> bool:
+    """Have waiting events taken in after a pause; return whether it is one.
+
+    now_s: Unix time. Files tell of the pause, so events that a hook spooled by itself count as well.
+    """
+    waiting = spool.waiting(state.home)
+    if not waiting or not state.is_open:
+        return False
+    with contextlib.suppress(OSError):
+        if 0 <= now_s - os.stat(waiting[-1]).st_mtime < PAUSE_S:
+            return False
+    take_soon(state)
+    return True
+
+
+def taken_in(state: State, wait_s: float) -> bool:
+    """Wait until what waits now can be read; False if that takes longer, or fails."""
+    ends = time.monotonic() + max(0.0, wait_s)
+    futures.wait([state.services], max(0.0, wait_s))
+    if not state.is_open:
+        return False
+    job = take_soon(state) if spool.waiting(state.home) else state.waiting.taking
+    try:
+        return job.exception(timeout=max(0.0, ends - time.monotonic())) is None
+    except futures.TimeoutError:
+        return False
