@@ -158,9 +158,10 @@ def play(turns: list[Turn], at_ms: int, paused: float, is_lexical: bool) -> dict
     dice = random.Random(3)
     with tempfile.TemporaryDirectory(prefix="memlayer-day-") as folder:
         base = Path(folder).resolve()
-        home, project, compactions = base / "home", base / "shop", base / "compactions"
+        home, compactions = base / "home", base / "compactions"
+        project = Path(tempfile.gettempdir()) / ("memlayer-day-%d" % at_ms)  # the ids of statements hang on its path
         home.mkdir(mode=0o700)
-        project.mkdir()
+        project.mkdir(exist_ok=True)
         compactions.write_text("0")
         settings = {"recall": {"deadline_ms": 5000}, **({"embedding": {"provider": "none"}} if is_lexical else {})}
         (home / "config.yaml").write_text(json.dumps(settings))
@@ -174,6 +175,7 @@ def play(turns: list[Turn], at_ms: int, paused: float, is_lexical: bool) -> dict
         while client.call("status", {}, deadline_s=30, start=False)["mode"] != wanted:
             time.sleep(POLL_S)
         day.until_quiet()
+        first = versions(home)
         before_s, begun, left = cpu_s(daemon.pid), set[str](), [one.session for one in turns]
         for number, turn in enumerate(turns):
             if turn.session not in begun:
@@ -193,7 +195,8 @@ def play(turns: list[Turn], at_ms: int, paused: float, is_lexical: bool) -> dict
         daemon.join()
         prompts = sorted(took for took, text in zip(day.took_ms, day.answers, strict=True) if text.startswith("user_"))
         return {
-            "cpu_s": round(took_s, 2), "versions": versions(home), "compactions": int(compactions.read_text()),
+            "cpu_s": round(took_s, 2),
+            "versions": {name: count - first[name] for name, count in versions(home).items()}, "compactions": int(compactions.read_text()),
             "events": stats["events"], "memories": stats["memories"], "chunks": stats["chunks"],
             "rss_mb": round(stats["daemon"]["rss_bytes"] / 1e6),
             "prompt_p50_ms": round(prompts[len(prompts) // 2], 1),
@@ -202,7 +205,7 @@ def play(turns: list[Turn], at_ms: int, paused: float, is_lexical: bool) -> dict
 
 
 def versions(home: Path) -> dict[str, int]:
-    """Return the version of each table, which counts its commits."""
+    """Return the version of each table, a count of its commits."""
     import lancedb
 
     store = lancedb.connect(str(home / "store"))
@@ -247,6 +250,7 @@ def main(
     beside: Path | None, sessions: int, turns: int, paused: float, pairs: bool, lexical: bool, file: Path | None,
     out: Path | None, alone: Path | None, at_ms: int,
 ) -> None:  # fmt: skip
+    out = out.resolve() if out is not None else None  # a call to a daemon goes into its home
     if alone is not None:
         sys.path.insert(0, str(alone))
         day = told(file, sessions, turns) if file is not None else made(sessions, turns)

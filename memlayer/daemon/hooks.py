@@ -34,8 +34,8 @@ log = logging.getLogger(__name__)
 # How long a session start waits for events of earlier sessions to be stored; it goes on without them.
 CATCH_UP_WAIT_S = 0.07
 INHERITED_WAIT_S = 0.15
-# The rest of a prompt's time after its project's other sessions were taken in.
-RECALL_S = 0.1
+# Of a prompt's or a start's time, for events of other sessions to be taken in; recall needs the rest.
+TAKING_SHARE = 0.5
 # A prompt that comes while the store is still opening waits so long for it and then goes on without memories.
 OPEN_WAIT_S = 0.25
 # The rest of the client's deadline after recall: for the socket and the client's own exit.
@@ -138,7 +138,7 @@ def _start_context(state: State, call: Call) -> str:
     taking = batches.take_soon(state) if others_wait else state.waiting.taking
     taking.add_done_callback(lambda _: _prepare(state, session.project_id, call.place.root))
     if state.is_open:  # while it opens, which takes longer, nothing is waited for
-        _wait(taking, call.ends_s)
+        _wait(taking, time.monotonic() + TAKING_SHARE * (call.ends_s - time.monotonic()))
     wait_until = min(call.ends_s, time.monotonic() + CATCH_UP_WAIT_S) if state.is_open else 0.0
     catching_up = [
         _submit(state, "catch up " + other.id, intake.catch_up_and_publish, other)
@@ -177,7 +177,7 @@ def _host_lines(state: State, session: Session) -> host_memory.Lines:
 
 
 def _prepare(state: State, project_id: str, root: str) -> None:
-    """Have what a first prompt and tool calls are answered from loaded anew."""
+    """Have notes, errors and changes loaded before a first prompt."""
     services = state.ready() if state.is_open else None
     if services is not None:
         services.errors.refresh(project_id)
@@ -225,10 +225,10 @@ def _recall(state: State, call: Call) -> Recalled:
         return Recalled("", "lexical", Gate.OPENING)
     if not call.has_said:
         services.recall.live.begin(session.id)
-    taken_until_s, waiting = ends_s - RECALL_S, state.waiting.of(session.project_id)
+    waiting = state.waiting.of(session.project_id)
     is_own_asked = state.rule_notices.has_near(session.id) or not services.live.knows(session.id)
     if waiting - {session.id} or (waiting and is_own_asked):
-        batches.taken_in(state, taken_until_s - time.monotonic())
+        batches.taken_in(state, TAKING_SHARE * (ends_s - time.monotonic()))
     if not call.is_known and os.path.exists(session.transcript_path):
         # A session that begins with a transcript is a fork: 2.1.197 tells of it only here.
         _wait(
@@ -236,11 +236,6 @@ def _recall(state: State, call: Call) -> Recalled:
         )
     rules = state.rules_for(call.place).recall
     scope, host_lines = state.scope(session.project_id), _host_lines(state, session)
-    recalled = services.recall.answer(call.payload.prompt, scope, rules, session, host_lines)
-    is_own_waiting = session.id in state.waiting.of(session.project_id)
-    if not (recalled.block and is_own_waiting and batches.taken_in(state, taken_until_s - time.monotonic())):
-        return recalled
-    # What was said in its own last turns may have replaced a note, or may be the same.
     return services.recall.answer(call.payload.prompt, scope, rules, session, host_lines)
 
 

@@ -78,8 +78,8 @@ def test_step_and_spool_name_the_same_event(daemon: Daemon, home: Path, project:
     talk = talk_of(home, project)
     talk.start()
     talk.recall(FACT)
-    (given,) = daemon.call("given", session_id=talk.session_id)["prompts"]
     (spooled,) = [one for one in (home / "spool").glob("*.json") if '"kind": "user"' in one.read_text()]
+    (given,) = daemon.call("given", session_id=talk.session_id)["prompts"]
     assert given["event_id"] in spooled.name
 
 

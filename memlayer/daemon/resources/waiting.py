@@ -37,13 +37,13 @@ class Waiting:
             self._heard[project_id, session_id] = self._count
 
     def of(self, project_id: str) -> frozenset[str]:
-        """Return the sessions of a project whose events wait, or are being taken in."""
+        """Return a project's sessions with events that cannot be read yet."""
         with self._lock:
             return frozenset(session_id for place, session_id in self._heard if place == project_id)
 
     @contextmanager
     def answering(self, event_id: str) -> Iterator[None]:
-        """Keep a prompt out of batches until its answer is out: recall is not to meet it."""
+        """Keep a prompt out of batches while recall answers it."""
         with self._lock:
             self._answering.add(event_id)
         try:
@@ -54,7 +54,10 @@ class Waiting:
 
     @contextmanager
     def batch(self) -> Iterator[Collection[str]]:
-        """Take a batch in, yielding the ids of events to leave out; they wait on if that fails."""
+        """Take in a batch; yields the ids of events to leave out.
+
+        After a failure the sessions wait on.
+        """
         with self._lock:
             until, left_out = self._count, frozenset(self._answering)
         yield left_out

@@ -1,4 +1,4 @@
-"""When events are taken in: by batches, and before that for whoever asks.
+"""Moments of taking events in: by batches, and for whoever asks.
 
 An event is safe in the spool, and its own session has it in the context. So a batch comes when there is a pause, when
 many wait, at a session's end, before a compaction, when the daemon leaves, and first of all when somebody asks.
@@ -36,23 +36,22 @@ def heard(state: State, session: Session) -> None:
         take_soon(state)
 
 
-def look(state: State, now_s: float) -> bool:
-    """Have waiting events taken in after a pause; return whether it is one.
+def look(state: State, now_s: float) -> None:
+    """Have waiting events taken in after a pause.
 
     now_s: Unix time. Files tell of the pause, so events that a hook spooled by itself count as well.
     """
     waiting = spool.waiting(state.home)
     if not waiting or not state.is_open:
-        return False
+        return
     with contextlib.suppress(OSError):
         if 0 <= now_s - os.stat(waiting[-1]).st_mtime < PAUSE_S:
-            return False
+            return
     take_soon(state)
-    return True
 
 
 def taken_in(state: State, wait_s: float) -> bool:
-    """Wait until what waits now can be read; False if that takes longer, or fails."""
+    """Wait until the waiting events can be read; False if they cannot."""
     ends = time.monotonic() + max(0.0, wait_s)
     futures.wait([state.services], max(0.0, wait_s))
     if not state.is_open:

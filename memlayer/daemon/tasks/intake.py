@@ -35,7 +35,7 @@ MANY = 100  # events taken in at once from which tidying up the memory pays
 
 
 def drain(state: State, progress: Progress = unheard) -> int:
-    """Take in the spool's events; return how many. Their turns are consolidated behind it."""
+    """Take in the spool's events; return how many. Their turns are consolidated."""
     with state.waiting.batch() as left_out:
         taken = _take_waiting(state, left_out, progress)
     if taken:
@@ -45,7 +45,7 @@ def drain(state: State, progress: Progress = unheard) -> int:
 
 
 def _take_waiting(state: State, left_out: Collection[str], progress: Progress = unheard) -> int:
-    """Take in the spool's events, and note whose memories changed. Returns how many."""
+    """Take in the spool's events, note changed projects; return how many."""
     services = state.services.result()
     go_second()
     spool.sweep(state.home, time.time())  # a forget may have found one too young
@@ -82,7 +82,7 @@ def _index_graph(state: State, left: Sequence[str]) -> None:
 
 
 def drain_and_publish(state: State) -> None:
-    """Take in the spool, consolidate its turns and publish them, for whoever asks next.
+    """Take in the spool, consolidate its turns and publish both.
 
     Of many turns the rest is consolidated behind it; a language model is not waited for.
     """
