@@ -28,7 +28,7 @@ from rich.table import Table
 ROOT = Path(__file__).resolve().parent.parent
 DEADLINE_S = 20.0
 POLL_S = 0.05
-TURN_MS = 20_000  # between two prompts, by the clock of the events
+TURN_MS = 1_000  # between two prompts, by the clock of the events: a session must not look like one that died
 ASKED_AGAIN = 0.3  # of the prompts: about a turn of an earlier session
 CALLS = (
     lambda file: ("Edit", {"file_path": file, "old_string": "retries = 3", "new_string": "retries = 5"}),
@@ -196,7 +196,8 @@ def play(turns: list[Turn], at_ms: int, paused: float, is_lexical: bool) -> dict
         prompts = sorted(took for took, text in zip(day.took_ms, day.answers, strict=True) if text.startswith("user_"))
         return {
             "cpu_s": round(took_s, 2),
-            "versions": {name: count - first[name] for name, count in versions(home).items()}, "compactions": int(compactions.read_text()),
+            "versions": {name: count - first[name] for name, count in versions(home).items()},
+            "compactions": int(compactions.read_text()),
             "events": stats["events"], "memories": stats["memories"], "chunks": stats["chunks"],
             "rss_mb": round(stats["daemon"]["rss_bytes"] / 1e6),
             "prompt_p50_ms": round(prompts[len(prompts) // 2], 1),
@@ -258,7 +259,7 @@ def main(
         assert out is not None
         out.write_text(json.dumps(found, ensure_ascii=False))
         return
-    at_ms = int(time.time() * 1000) - turns * (TURN_MS + 4000)
+    at_ms = int(time.time() * 1000) - turns * (TURN_MS + 4_000)
     shared = [name for name, is_on in (("--pairs", pairs), ("--lexical", lexical)) if is_on]
     shared += ["--sessions", str(sessions), "--turns", str(turns), "--paused", str(paused), "--at-ms", str(at_ms)]
     shared += ["--set", str(file)] if file is not None else []

@@ -27,14 +27,16 @@ class Waiting:
     taking: Future[Any] = field(default_factory=_done)
     _heard: dict[tuple[str, str], int] = field(default_factory=dict)  # (project id, session id) -> its last event
     _count: int = 0  # of events
+    _begun: int = 0  # of these when the last batch began
     _answering: set[str] = field(default_factory=set)  # ids of prompts
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def heard(self, project_id: str, session_id: str) -> None:
-        """Note an event that is on disk."""
+    def heard(self, project_id: str, session_id: str) -> int:
+        """Note an event on disk; return how many the next batch has."""
         with self._lock:
             self._count += 1
             self._heard[project_id, session_id] = self._count
+            return self._count - self._begun
 
     def of(self, project_id: str) -> frozenset[str]:
         """Return a project's sessions with events that cannot be read yet."""
@@ -59,7 +61,8 @@ class Waiting:
         After a failure the sessions wait on.
         """
         with self._lock:
-            until, left_out = self._count, frozenset(self._answering)
+            self._begun = until = self._count
+            left_out = frozenset(self._answering)
         yield left_out
         with self._lock:
             self._heard = {key: number for key, number in self._heard.items() if number > until}

@@ -31,8 +31,7 @@ def take_soon(state: State) -> futures.Future[Any]:
 
 def heard(state: State, session: Session) -> None:
     """Note a session's event that is on disk; many are taken in."""
-    state.waiting.heard(session.project_id, session.id)
-    if len(spool.waiting(state.home)) >= MANY:
+    if state.waiting.heard(session.project_id, session.id) >= MANY:
         take_soon(state)
 
 
