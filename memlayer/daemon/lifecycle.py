@@ -22,6 +22,7 @@ from memlayer.config import load_what_holds, plugin_option, settings_stamp, writ
 from memlayer.daemon import opening
 from memlayer.daemon.dispatch import Dispatch, Server
 from memlayer.daemon.ops import deletion, maintenance
+from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.jobs import switch_often
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import batches, derived, flush, growth, intake, reading, sharing, topics, vectors
@@ -36,6 +37,7 @@ TOLD_TO_GO = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 # A daemon that is told to go settles first; the next one waits for it this long.
 LOCK_WAIT_S = 15.0
 SETTLE_S = 10.0
+REST_S = 60.0  # without a request, after which memory that nobody uses is given back
 TICK_S = 5.0
 MAX_LOG_BYTES = 1_000_000
 
@@ -166,6 +168,7 @@ def _live(state: State, lock_fd: int, answered: bool | None) -> bool:
             flush.look(state)
             reading.look(state)
             growth.look(state)
+            _look_at_rest(state, time.monotonic())
             topics.look(state)
             sharing.look(state)
             if _is_answered_anew(state, answered):
@@ -175,6 +178,13 @@ def _live(state: State, lock_fd: int, answered: bool | None) -> bool:
                 logger.info("leaving: idle")
                 break
     return still_ours(state.home, lock_fd)
+
+
+def _look_at_rest(state: State, now_s: float) -> None:
+    """Give memory back once a rest, behind the writer's jobs."""
+    if now_s - state.last_request > REST_S and state.rested_s < state.last_request:
+        state.rested_s = now_s
+        state.jobs.submit("rest", memory.rest)
 
 
 def _is_answered_anew(state: State, answered: bool | None) -> bool:

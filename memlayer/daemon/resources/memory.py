@@ -39,6 +39,12 @@ def give_back() -> None:
             trim(0)
 
 
+def rest() -> None:
+    """Give back all that a daemon at rest does not use."""
+    give_back()
+    unmap_code()
+
+
 def unmap_code() -> int:
     """Release pages of shared libraries; returns how many bytes of address space.
 

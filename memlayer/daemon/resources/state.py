@@ -128,6 +128,7 @@ class State:
     topics_s: float = -1e9  # when due topics were last looked for (monotonic clock)
     topics_ms: dict[str, int] = field(default_factory=dict)  # when a project's topics were last made
     grown_s: float = -1e9  # when levels of memories were last computed (monotonic clock)
+    rested_s: float = 0.0  # when memory was last given back for want of requests (monotonic clock)
     gc_s: float = -1e9  # when deletion by age was last begun by itself (monotonic clock)
     opened_s: float = 0.0  # when the store was last begun to be opened (monotonic clock)
     rechecked_s: float = -1e9  # when the store was last opened anew because something had failed (monotonic clock)
