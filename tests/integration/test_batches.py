@@ -21,6 +21,7 @@ SETTINGS = {"embedding": {"provider": "none"}, "recall": {"deadline_ms": 5000}}
 DEADLINE_S = 20.0  # of a call here; the host's own are shorter, and then less is waited for
 RULE = "main 에는 절대 직접 푸시하지 마"
 PAST_S = 60.0
+LOOKED_FOR_S = 1.5  # a prompt's rule is looked for behind its answer, the first time slowly
 numbers = itertools.count()
 
 
@@ -225,14 +226,14 @@ def test_prompt_of_another_project_waits_for_nothing(place: Place, tmp_path: Pat
 
 def test_rule_is_told_at_its_own_stop(place: Place) -> None:
     place.hook("user_prompt_submit", place.session, "p1", prompt=RULE)
-    time.sleep(0.2)  # the rule is looked for behind the prompt's answer
+    time.sleep(LOOKED_FOR_S)
     answer = place.hook("stop", place.session, "p1", last_assistant_message="알겠습니다.")
     assert "memlayer keeps: " + RULE in answer.get("systemMessage", "")
 
 
 def test_rule_of_an_interrupted_turn_is_told_after_the_next_turn(place: Place) -> None:
     place.hook("user_prompt_submit", place.session, "p1", prompt=RULE)
-    time.sleep(0.2)
+    time.sleep(LOOKED_FOR_S)
     place.turn("what does the cart do with two coupons?", "It takes the better one.", prompt_id="p2")
     asked = ("and what with %d of them?" % number for number in range(3, 6))
     told = (place.hook("user_prompt_submit", place.session, "p3", prompt=prompt) for prompt in asked)
