@@ -56,7 +56,7 @@ TABLE: Table = {
     **maintenance.OPERATIONS,
 }
 OPERATIONS = {arguments.op: (arguments, handler) for arguments, handler in TABLE.items()}
-# Operations that read nothing, answer in the background, or take in what waits by themselves.
+# Operations that read nothing, answer in the background, or take waiting events in by themselves.
 AS_IT_IS = frozenset(
     one.op
     for one in (

@@ -19,11 +19,11 @@ from memlayer.records.sessions import Session
 
 PAUSE_S = 20.0  # since the last event
 MANY = 32  # events that wait
-ASKED_S = 5.0  # of a person's or a tool's question; then it is answered by what is there
+ASKED_S = 5.0  # of a person's or a tool's question; then the answer comes without the rest
 
 
 def take_soon(state: State) -> futures.Future[Any]:
-    """Have the writer take in what waits, consolidated and published."""
+    """Have the writer take waiting events in, consolidate and publish."""
     job = state.jobs.submit("drain and publish", lambda: intake.drain_and_publish(state))
     state.waiting.taking = job
     return job
