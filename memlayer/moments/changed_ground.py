@@ -11,17 +11,19 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from memlayer.edge.home import project
 from memlayer.kinds import Category, Kind
 from memlayer.model import Memory
 from memlayer.moments.file_history import is_same_file
 from memlayer.ports import MemoryQuery, Store
+from memlayer.records import git
 from memlayer.records.sessions import Sessions
 
 GIT_LIMIT_S = 10.0
 MAX_COMMITS = 3000
 MAX_NOTES = 2000
-# A repository's own configuration can name programs; these switch off the ones that a log would start.
-_SAFE = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "log.showSignature=false")
+_LOG = ("log", "--no-merges", "--no-renames", "--no-relative", "--no-ext-diff", "--no-textconv", "--name-only", "-z",
+        "--format=%x01%ct")  # fmt: skip
 _COMMIT = "\x01"
 
 Changes = Mapping[str, int]  # path from the top of the repository -> time of its newest commit, Unix seconds
@@ -32,12 +34,11 @@ def changes_since(folder: str, since_s: int) -> dict[str, int]:
 
     Empty without git, outside of a repository, and when git fails or takes too long.
     """
-    words = ["git", "--no-optional-locks", "-C", folder, *_SAFE, "log", "--since=%d" % since_s, "-n", str(MAX_COMMITS)]
-    words += ["--no-merges", "--no-renames", "--no-ext-diff", "--no-textconv", "--name-only", "-z", "--format=%x01%ct"]
+    # The folder itself, not a repository above it.
+    above = {"GIT_CEILING_DIRECTORIES": posixpath.dirname(project.real(folder))}
+    words = ["-C", folder, *_LOG, "--since=%d" % since_s, "-n", str(MAX_COMMITS)]
     try:
-        done = subprocess.run(
-            words, capture_output=True, timeout=GIT_LIMIT_S, stdin=subprocess.DEVNULL, check=False, cwd="/"
-        )
+        done = git.run(words, limit_s=GIT_LIMIT_S, environment=above)
     except (OSError, subprocess.SubprocessError):
         return {}
     return newest_changes(done.stdout.decode("utf-8", "replace")) if done.returncode == 0 else {}

@@ -17,6 +17,7 @@ from memlayer.edge.home import project, registry
 from memlayer.edge.home.registry import is_path_part
 from memlayer.errors import UserError
 from memlayer.model import GLOBAL
+from memlayer.records import git
 
 MAX_CHARS = 40
 GIT_LIMIT_S = 5.0
@@ -212,9 +213,5 @@ def git_setting(git_dir: str, name: str) -> str:
 
 
 def _git(git_dir: str, *words: str) -> str:
-    # A repository's own configuration can name programs; these two verbs start none, and the user's hooks stay out.
-    done = subprocess.run(
-        ["git", "--git-dir", git_dir, "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", *words],
-        capture_output=True, text=True, timeout=GIT_LIMIT_S, stdin=subprocess.DEVNULL, check=False,
-    )  # fmt: skip
-    return done.stdout.strip() if done.returncode == 0 else ""
+    done = git.run(["--git-dir", git_dir, *words], limit_s=GIT_LIMIT_S)
+    return done.stdout.decode("utf-8", "replace").strip() if done.returncode == 0 else ""

@@ -114,3 +114,10 @@ def reason_of(message: str) -> str:
     known = next((reason for words, reason in REASONS if any(word in low for word in words)), "")
     first = " ".join(message.split())[:200]
     return known or first or "it failed without a word"
+
+
+def shown(address: str) -> str:
+    """Return an address without user and password."""
+    scheme, mark, rest = address.partition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}" if mark else address

@@ -9,24 +9,28 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Collection, Mapping, Sequence
+from urllib.parse import unquote
 
 from memlayer.edge.home import paths
 from memlayer.errors import ShareError
-from memlayer.sharing.engine import Layout, reason_of
+from memlayer.records import git
+from memlayer.sharing.engine import Layout, reason_of, shown
 from memlayer.sharing.log_format import SHARE, is_machine
 
 LIMIT_S = 120.0
-# The repository here is memlayer's own; the address is the person's. Neither may start a program of another's choice.
-SAFE = (
-    "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "gc.auto=0", "-c", "protocol.ext.allow=never",
-    "-c", "fetch.fsckObjects=true",
-)  # fmt: skip
+CONFIGURATION = {"fetch.fsckObjects": "true"}
+PROTOCOLS = "file:git:https:ssh"
 WHO = {
     "GIT_AUTHOR_NAME": "memlayer", "GIT_AUTHOR_EMAIL": "memlayer@localhost", "GIT_AUTHOR_DATE": "@0 +0000",
     "GIT_COMMITTER_NAME": "memlayer", "GIT_COMMITTER_EMAIL": "memlayer@localhost", "GIT_COMMITTER_DATE": "@0 +0000",
-    "GIT_TERMINAL_PROMPT": "0", "GIT_ALLOW_PROTOCOL": "file:git:https:ssh", "LC_ALL": "C",
 }  # fmt: skip
 KEPT = ("GIT_SSH_COMMAND", "GIT_SSH", "GIT_SSL_CAINFO")  # of the person's variables
+# The other side of a remote on this machine: its configuration may be another's.
+OTHER_SIDE = (
+    "GIT_ALLOW_PROTOCOL= git -c core.hooksPath=/dev/null -c core.alternateRefsCommand=false -c receive.autogc=false %s"
+)
+# Other users can read arguments, not the environment.
+HELPER = '!f() { test "$1" = get && printf "username=%s\\npassword=%s\\n" "$MEMLAYER_USER" "$MEMLAYER_PASSWORD"; }; f'
 
 
 class GitEngine:
@@ -35,7 +39,8 @@ class GitEngine:
     def __init__(self, address: str, own_folder: str, layout: Layout = SHARE) -> None:
         """own_folder: for a bare repository of memlayer's own."""
         self._refs, self._is_object = layout.refs, layout.is_object
-        self._address = address.removeprefix("git+")
+        self._address, self._user, self._password = without_login(address.removeprefix("git+"))
+        self._shown = shown(self._address)
         self._folder = os.path.join(own_folder, "git")
         self._known: dict[str, str] = {}  # machine -> commit
 
@@ -46,7 +51,7 @@ class GitEngine:
         if not os.path.isdir(os.path.join(self._folder, "refs")):
             paths.make_folder(self._folder)
             self._git("init", "--quiet", "--bare", "--template=", self._folder, is_ours=False)
-        listed = self._git("ls-remote", "--", self._address, self._refs + "*")
+        listed = self._remote("ls-remote", "upload", "--", self._address, self._refs + "*")
         there = {
             ref.removeprefix(self._refs): commit
             for commit, _, ref in (line.partition("\t") for line in listed.decode("ascii", "replace").splitlines())
@@ -58,7 +63,7 @@ class GitEngine:
         changed = [machine for machine, commit in there.items() if here.get(machine) != commit]
         if changed:
             refs = ["+%s%s:%s%s" % (self._refs, machine, self._refs, machine) for machine in changed]
-            self._git("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", self._address, *refs)
+            self._remote("fetch", "upload", "--quiet", "--no-tags", "--no-write-fetch-head", "--", self._address, *refs)
         if changed or here.keys() - there.keys():
             self._clear()
         self._known = self._known_refs()
@@ -98,7 +103,8 @@ class GitEngine:
         path = self._address.removeprefix("file://")
         if not os.path.isdir(path):
             return False
-        self._git("-C", path, "-c", "gc.reflogExpire=now", "gc", "--quiet", "--prune=now", is_ours=False)
+        settings = {"gc.reflogExpire": "now", "safe.bareRepository": "all"}
+        self._git("-C", path, "gc", "--quiet", "--prune=now", is_ours=False, configuration=settings)
         return True
 
     def _clear(self) -> None:
@@ -110,7 +116,7 @@ class GitEngine:
         """Set the remote's ref, if it still is as it was."""
         ref, was = self._refs + machine, self._known.get(machine, "")
         lease = "--force-with-lease=%s:%s" % (ref, was)
-        self._git("push", "--quiet", "--no-verify", lease, "--", self._address, "%s:%s" % (commit, ref))
+        self._remote("push", "receive", "--quiet", "--no-verify", lease, "--", self._address, "%s:%s" % (commit, ref))
 
     def _tree(self, machine: str) -> dict[str, str]:
         """Return the objects of a machine's ref: name -> blob."""
@@ -128,14 +134,37 @@ class GitEngine:
             ref.removeprefix(self._refs): commit for commit, ref in rows if is_machine(ref.removeprefix(self._refs))
         }
 
-    def _git(self, *words: str, sent: bytes = b"", is_ours: bool = True) -> bytes:
+    def _remote(self, verb: str, side: str, *words: str) -> bytes:
+        """Run a verb that talks with the remote; side: upload or receive."""
+        is_here = self._address.startswith(("/", "file:"))
+        other = ["--%s-pack=%s" % (side, OTHER_SIDE % ("%s-pack" % side))] if is_here else []
+        environment = {name: os.environ[name] for name in KEPT if name in os.environ}
+        host, configuration = self._address[8:].partition("/")[0], dict[str, str]()
+        if self._password:
+            configuration = {"credential.helper": "", "credential.https://%s.helper" % host: HELPER}
+            environment |= {"MEMLAYER_USER": self._user, "MEMLAYER_PASSWORD": self._password}
+        elif self._user:
+            name = "credential.https://%s.username" % host
+            environment |= {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": name, "GIT_CONFIG_VALUE_0": self._user}
+        return self._git(
+            verb, *other, *words, protocols=PROTOCOLS, environment=environment, configuration=configuration
+        )
+
+    def _git(
+        self,
+        *words: str,
+        sent: bytes = b"",
+        is_ours: bool = True,
+        protocols: str = "",
+        environment: Mapping[str, str] | None = None,
+        configuration: Mapping[str, str] | None = None,
+    ) -> bytes:
         """Return git's output. Raises ShareError with the reason."""
         where = ["--git-dir", self._folder] if is_ours else []
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in KEPT}
         try:
-            done = subprocess.run(
-                ["git", *where, *SAFE, *words], input=sent, capture_output=True, timeout=LIMIT_S, check=False,
-                cwd="/", env={**kept, **WHO},
+            done = git.run(
+                [*where, *words], limit_s=LIMIT_S, sent=sent, protocols=protocols,
+                environment={**WHO, **(environment or {})}, configuration={**CONFIGURATION, **(configuration or {})},
             )  # fmt: skip
         except FileNotFoundError as bad:
             raise ShareError("git is not installed; a share by git needs it") from bad
@@ -150,8 +179,18 @@ class GitEngine:
             raise ShareError(f"{self._shown}: {reason_of(said)}")
         return done.stdout
 
-    @property
-    def _shown(self) -> str:
-        """The address without user and password."""
-        head, at, rest = self._address.rpartition("@")
-        return (head.partition("//")[0] + "//" + rest if "//" in head else rest) if at else self._address
+
+def without_login(address: str) -> tuple[str, str, str]:
+    """Return (address, user, password) for git, whose arguments everybody reads.
+
+    ssh keeps the user, who is no secret there, and knows no password.
+    """
+    scheme, separator, rest = address.partition("://")
+    netloc, slash, path = rest.partition("/")
+    login, at, host = netloc.rpartition("@")
+    if not separator or not at:
+        return address, "", ""
+    user, _, password = login.partition(":")
+    if scheme != "https":
+        return f"{scheme}://{user}@{host}{slash}{path}", "", ""
+    return f"https://{host}{slash}{path}", unquote(user), unquote(password)

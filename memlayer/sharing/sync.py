@@ -20,7 +20,7 @@ from memlayer.ports import Store
 from memlayer.records.projects import Projects
 from memlayer.records.tombstones import Tombstones
 from memlayer.sharing import share as shares
-from memlayer.sharing.engine import Engine
+from memlayer.sharing.engine import Engine, shown
 from memlayer.sharing.ledger import Ledger
 from memlayer.sharing.log_format import GONE, ROWS, living, unpacked
 from memlayer.sharing.seal import Damaged, Seal, keep_secret, new_secret, read_secret
@@ -293,13 +293,6 @@ def _check_key(engine: Engine, seal: Seal) -> None:
             except Damaged as bad:
                 raise UserError("this is not the key of this share, or the share is not encrypted") from bad
             return
-
-
-def shown(address: str) -> str:
-    """Return an address without user and password."""
-    scheme, mark, rest = address.partition("://")
-    host, slash, path = rest.partition("/")
-    return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}" if mark else address
 
 
 def _now_ms() -> int:

@@ -10,7 +10,7 @@ from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import intake
 from memlayer.edge.ipc import share_ops as ops
 from memlayer.errors import UserError
-from memlayer.sharing.sync import shown
+from memlayer.sharing.engine import shown
 
 ENCRYPTION = {"": None, "on": False, "off": True}
 NOTHING: ops.ShareState = {

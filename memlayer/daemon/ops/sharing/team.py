@@ -8,7 +8,7 @@ from memlayer.daemon.ops.requests import Progress, Table, memory_row, one_named,
 from memlayer.daemon.resources.state import State
 from memlayer.edge.ipc import team_ops as ops
 from memlayer.errors import ShareError
-from memlayer.sharing.sync import shown
+from memlayer.sharing.engine import shown
 from memlayer.team.places import IN_WORK_TREE
 
 
