@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import importlib.util
+import ipaddress
+import os
+import socket
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 # Variables for the way to a provider, besides the key; the daemon's environment is otherwise bare.
 NETWORK_VARIABLES = (
     "HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "all_proxy", "no_proxy",
     "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
 )  # fmt: skip
+THIS_MACHINE = ("localhost", "localhost.localdomain", "localhost6", "ip6-localhost", "ip6-loopback")
+PROXY_SCHEMES, SOCKS = ("http", "https"), ("socks5", "socks5h")
 # For a share by git or an object store: where to sign in stands in its address alone.
 SHARE_VARIABLES = (
     *NETWORK_VARIABLES, "SSH_AUTH_SOCK", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
@@ -114,3 +121,68 @@ def usual_model(provider: str) -> str:
 def key_variable(provider: str, base_url: str, named: str) -> str:
     """Return the variable with the key to send: see Provider."""
     return PROVIDERS[provider].key_for(base_url, named) if provider in PROVIDERS else ""
+
+
+def is_loopback(url: str) -> bool:
+    """Return whether an address is on this machine, in any spelling.
+
+    127.1, 0x7f.1 and 2130706433 are 127.0.0.1 for the system's resolver.
+    """
+    try:
+        host = (urlsplit(url).hostname or "").rstrip(".").partition("%")[0]
+    except ValueError:
+        return False
+    if host in THIS_MACHINE or host.endswith(".localhost"):
+        return True
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        try:
+            address = ipaddress.ip_address(socket.inet_aton(host))
+        except (OSError, UnicodeError):
+            return False
+    address = getattr(address, "ipv4_mapped", None) or address
+    return address.is_loopback or address.is_unspecified
+
+
+def network_problem(url: str) -> str:
+    """Return why nothing can be sent to an address, "" for no reason.
+
+    One line with the name of the variable that is wrong. Loads and sends nothing.
+    """
+    if is_loopback(url):
+        return ""  # direct: see Endpoint.http
+    proxies = getproxies()
+    for kind in () if "*" in proxies.get("no", "").replace(",", " ").split() else ("http", "https", "all"):
+        value, variable = proxies.get(kind, ""), _variable(kind + "_proxy")
+        scheme = (value.partition("://")[0] if "://" in value else "http").lower()
+        try:
+            has_host = not value or bool(urlsplit(value if "://" in value else "//" + value).netloc.rpartition("@")[2])
+            port = urlsplit(value if "://" in value else "//" + value).port
+        except ValueError:
+            has_host, port = False, None
+        if scheme in SOCKS and importlib.util.find_spec("socksio") is None:
+            return (
+                f"{variable} names a {scheme} proxy, for which a package is missing: name an http:// one, or unset it"
+            )
+        if scheme not in (*PROXY_SCHEMES, *SOCKS):
+            return f"{variable} names a proxy of an unknown kind: name an http:// one, or unset it"
+        if not has_host or port == 0:
+            return f"{variable} does not hold the address of a proxy: correct it, or unset it"
+    file, folder = os.environ.get("SSL_CERT_FILE", ""), os.environ.get("SSL_CERT_DIR", "")
+    if file and not (os.path.isfile(file) and os.access(file, os.R_OK)):
+        return "SSL_CERT_FILE names a file that cannot be read: correct it, or unset it"
+    if folder and not file and not os.path.isdir(folder):
+        return "SSL_CERT_DIR names a folder that is not there: correct it, or unset it"
+    return ""
+
+
+def proxy_variable(url: str) -> str:
+    """Return the variable with the proxy of an address, "" for none."""
+    proxies = {} if is_loopback(url) else getproxies()
+    return next((_variable(kind + "_proxy") for kind in (urlsplit(url).scheme, "all") if proxies.get(kind)), "")
+
+
+def _variable(name: str) -> str:
+    """Return a variable as the person spelled it."""
+    return name if os.environ.get(name) else name.upper()

@@ -52,6 +52,10 @@ class BudgetedChat:
     def supports_native_tools(self) -> bool:
         """See ChatProvider. Raises ChatError when the day's tokens are used up."""
         if self._asks_server:
+            try:
+                self.check()
+            except ChatError:
+                return False  # as the provider would say; nothing is sent
             self._reserve(TRY_TOKENS)
             self._asks_server = False
         return self._provider.supports_native_tools()

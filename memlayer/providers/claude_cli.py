@@ -18,9 +18,10 @@ import threading
 import time
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 from memlayer.chat import ChatRequest, OnText, OnWait, Reply, TokenUse, WireMessage
-from memlayer.config.providers import NETWORK_VARIABLES, Provider
+from memlayer.config.providers import NETWORK_VARIABLES, Provider, is_loopback
 from memlayer.edge.bootstrap.runtime import kept_environment
 from memlayer.edge.capture.payload import clean
 from memlayer.errors import ChatError
@@ -123,6 +124,7 @@ class ClaudeCliChat:
     def _environment(self, max_tokens: int, deadline_s: float) -> dict[str, str]:
         return {
             **kept_environment((*self._provider.variables, *NETWORK_VARIABLES)),
+            **_direct(),
             "MEMLAYER_DISABLE": "1",  # should a hook of ours run in there after all, it does nothing
             "MAX_THINKING_TOKENS": "0",
             "CLAUDE_CODE_MAX_OUTPUT_TOKENS": str(max_tokens),
@@ -195,6 +197,15 @@ class ClaudeCliChat:
         cost: Any = answer.get("total_cost_usd")
         is_cost = isinstance(cost, int | float) and not isinstance(cost, bool)
         return Reply(text, use=TokenUse(read, tokens_of(usage.get("output_tokens")), float(cost) if is_cost else 0.0))
+
+
+def _direct() -> dict[str, str]:
+    """Return variables that lead to a server on this machine by no proxy."""
+    address = os.environ.get("ANTHROPIC_BASE_URL", "")
+    if not is_loopback(address):
+        return {}
+    host = urlsplit(address).hostname or ""
+    return {name: ",".join(filter(None, [os.environ.get(name), host])) for name in ("NO_PROXY", "no_proxy")}
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:

@@ -8,6 +8,7 @@ import importlib.util
 import json
 import os
 import shlex
+import ssl
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from memlayer.chat import ChatRequest, OnWait
-from memlayer.config.providers import Provider
+from memlayer.config.providers import NETWORK_VARIABLES, Provider, is_loopback, network_problem, proxy_variable
 from memlayer.edge.bootstrap import extras
 from memlayer.errors import ChatError, ContextTooLong
 from memlayer.providers.failures import is_page, is_too_long, message_in, presentable, refuses_tools
@@ -23,7 +24,7 @@ from memlayer.providers.waiting import Wait
 
 T = TypeVar("T")
 NO_KEY = "none"  # the SDKs insist on one; a server of one's own does not look at it
-UNREACHED = ("ConnectError", "ConnectTimeout")
+UNREACHED = frozenset({"ConnectError", "ConnectTimeout", "ProxyError", "UnsupportedProtocol"})
 
 
 class NotCharged(ChatError):
@@ -31,7 +32,7 @@ class NotCharged(ChatError):
 
 
 class NotSent(NotCharged):
-    """A request that was not sent: no program, package or key."""
+    """A request that was not sent: no program, package, key or way."""
 
 
 class ToolsRefused(NotCharged):
@@ -114,12 +115,29 @@ class Endpoint:
         return key
 
     def check(self) -> None:
-        """Look for package and key; loads and sends nothing. Raises NotSent."""
+        """Look for package, key and way; loads and sends nothing. Raises NotSent."""
         command = install_command(self.provider)
         if command:
             restart = ", then memlayer daemon restart" if self.asker.is_daemon else ""
             raise NotSent(f"the {self.provider.package} package is not installed: run {command}{restart}")
         self.key()
+        problem = network_problem(self.url)
+        if problem:
+            raise NotSent(f"{self.name}: {problem}" + ", then memlayer daemon restart" * self.asker.is_daemon)
+
+    def client(self, usual: Callable[..., Any], **more: Any) -> Any:
+        """Return an HTTP client. usual: the SDK's class, which looks for a proxy by itself.
+
+        Raises NotSent for variables that make none.
+        """
+        import httpx2
+
+        make = httpx2.AsyncClient if is_loopback(self.url) else usual
+        try:
+            return make(follow_redirects=False, **direct(self.url), **more)
+        except (ImportError, OSError, ValueError, httpx2.InvalidURL) as bad:
+            named = ", ".join(name for name in NETWORK_VARIABLES if os.environ.get(name)) or type(bad).__name__
+            raise NotSent(f"{self.name}: no connection can be made with {named}: correct or unset it") from bad
 
     def wait(self, model: str, tell: OnWait | None, deadline_s: float, doing: Callable[[], str]) -> Wait:
         """Return the wait for an answer; see Wait."""
@@ -164,7 +182,7 @@ class Endpoint:
             is_unreached = type(bad.__cause__).__name__ in UNREACHED
             if kind == "APITimeoutError" and not is_unreached:
                 return ChatError(f"{self.name} did not answer in time: {self._slow}")
-            return (NotCharged if is_unreached else ChatError)(self._unreached())
+            return (NotSent if is_unreached else ChatError)(self._unreached())
         group = self.asker.group
         if isinstance(bad, json.JSONDecodeError) and is_page(bad.doc):
             return self.web_page(bad.doc)
@@ -198,6 +216,9 @@ class Endpoint:
         return f"{self.asker.again}, or raise {self.asker.group}.timeout_s"
 
     def _unreached(self) -> str:
+        proxy = proxy_variable(self.url)
+        if proxy:
+            return f"{self.name}: no connection to {self.url} by the proxy in {proxy}: correct it, or unset it"
         if self.is_own:
             return f"{self.name}: no connection to {self.url}: is this machine online?"
         return f"{self.name}: no connection: is the server running at {self.url}? See {self.asker.group}.base_url"
@@ -227,6 +248,17 @@ class Endpoint:
         if status >= 500:
             return f"the server fails: {self.asker.again}" + " later" * is_agent
         return f"the request is refused: see {group}.model" + " and agent.max_tokens" * is_agent
+
+
+def direct(url: str) -> dict[str, Any]:
+    """Return arguments of an HTTP client that asks this machine by no proxy.
+
+    Variables of the network are not heeded there, but for certificates.
+    """
+    if not is_loopback(url):
+        return {}
+    verify = {"verify": ssl.create_default_context()} if url.startswith("https:") else {}
+    return {"trust_env": False, **verify}
 
 
 def install_command(provider: Provider) -> str:

@@ -162,7 +162,12 @@ class Asking:
     def _counted(self, texts: Sequence[str], width: int, *, is_query: bool) -> Matrix:
         """Ask for texts that are counted before they are sent."""
         reserved = self._reserve(sum(_estimated(text) for text in texts))
-        raw, tokens = self._asked(texts, self._deadline_s, width, is_query=is_query)
+        try:
+            raw, tokens = self._asked(texts, self._deadline_s, width, is_query=is_query)
+        except ServiceError as bad:
+            if bad.is_unsent:
+                self._budget.give_back(reserved)
+            raise
         self._budget.settle(reserved, tokens)
         return raw
 

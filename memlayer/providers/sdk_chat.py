@@ -116,9 +116,7 @@ class SdkChat(ABC):
                 timeout=sdk.module.Timeout(deadline_s, connect=min(CONNECT_S, deadline_s)),
                 max_retries=endpoint.max_retries,
                 default_headers=dict.fromkeys(self.foreign_headers(), sdk.module.Omit()),
-                http_client=sdk.module.DefaultAsyncHttpxClient(
-                    follow_redirects=False, event_hooks={"response": [wait.note]}
-                ),
+                http_client=endpoint.client(sdk.module.DefaultAsyncHttpxClient, event_hooks={"response": [wait.note]}),
             ) as client:
                 body = self.body(request)
                 extras = {} if self._is_plain else self.extras(request, is_stream=on_text is not None)

@@ -14,8 +14,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from memlayer.config.providers import proxy_variable
 from memlayer.errors import ChatError, EmbedderError
-from memlayer.providers.endpoint import Endpoint
+from memlayer.providers.endpoint import UNREACHED, Endpoint, direct
 from memlayer.providers.sdk_chat import tokens_of
 
 T = TypeVar("T")
@@ -44,11 +45,14 @@ class ServiceError(EmbedderError):
     """A request that failed: one line without its text and key.
 
     retry_after_s: as the server asks, 0 when it does not. is_refusal: the server is well, and refuses what was sent.
+    is_unsent: nobody was reached.
     """
 
-    def __init__(self, says: str, retry_after_s: float = 0.0, *, is_refusal: bool = False) -> None:
+    def __init__(
+        self, says: str, retry_after_s: float = 0.0, *, is_refusal: bool = False, is_unsent: bool = False
+    ) -> None:
         super().__init__(says)
-        self.retry_after_s, self.is_refusal = retry_after_s, is_refusal
+        self.retry_after_s, self.is_refusal, self.is_unsent = retry_after_s, is_refusal, is_unsent
 
 
 class LateError(ServiceError):
@@ -84,10 +88,10 @@ class Service(ABC):
             raise EmbedderError(str(bad)) from bad
         import httpx2
 
-        # A prompt waits for no handshake; texts go to the address that was named.
-        self._client = self.load(
-            key, {"limits": httpx2.Limits(keepalive_expiry=KEEP_ALIVE_S), "follow_redirects": False}
-        )
+        try:  # a prompt waits for no handshake
+            self._client = self.load(key, {"limits": httpx2.Limits(keepalive_expiry=KEEP_ALIVE_S)})
+        except (ChatError, ImportError, OSError, ValueError, httpx2.InvalidURL) as bad:
+            raise EmbedderError(str(bad)) from bad
 
     async def embed(self, texts: Sequence[str], *, is_query: bool) -> Answered:
         """Embed texts that are not empty, in their order. Raises ServiceError."""
@@ -98,11 +102,14 @@ class Service(ABC):
         except (AttributeError, TypeError, ValueError) as bad:  # an answer in another shape
             raise ServiceError(f"{self.name}: no answer of its interface ({type(bad).__name__})") from bad
         except httpx2.TransportError as bad:
-            raise self.unanswered() from bad
+            raise self.unanswered(bad) from bad
 
-    def unanswered(self) -> ServiceError:
+    def unanswered(self, bad: Exception) -> ServiceError:
         """Return the error for a server that cannot be reached."""
-        return ServiceError(f"{self.name}: nobody answers at {self.endpoint.host}")
+        proxy = proxy_variable(self.endpoint.url)
+        way = f" by the proxy in {proxy}" if proxy else ""
+        is_unsent = UNREACHED & {type(bad).__name__, type(bad.__cause__).__name__}
+        return ServiceError(f"{self.name}: nobody answers at {self.endpoint.host}{way}", is_unsent=bool(is_unsent))
 
     def refused(self, status: int, headers: Mapping[str, str] | None) -> ServiceError:
         """Return an error by its HTTP status.
@@ -147,7 +154,7 @@ class OpenAIEmbeddings(Service):
             api_key=key,
             base_url=self.endpoint.url,
             max_retries=0,
-            http_client=openai.DefaultAsyncHttpxClient(**http),
+            http_client=self.endpoint.client(openai.DefaultAsyncHttpxClient, **http),
         )
 
     async def ask(self, texts: Sequence[str], *, is_query: bool) -> Answered:
@@ -162,7 +169,7 @@ class OpenAIEmbeddings(Service):
         except openai.APIStatusError as bad:
             raise self.refused(bad.status_code, bad.response.headers) from bad
         except openai.APIConnectionError as bad:
-            raise self.unanswered() from bad
+            raise self.unanswered(bad) from bad
         except openai.OpenAIError as bad:
             raise ServiceError(f"{self.name}: {type(bad).__name__}") from bad
         vectors = [row.embedding for row in sorted(answer.data, key=lambda row: row.index)]
@@ -185,11 +192,15 @@ class GeminiEmbeddings(Service):
         from google import genai
         from google.genai import types
 
+        http = {**http, "follow_redirects": False, **direct(self.endpoint.url)}
         return genai.Client(
             vertexai=False,
             api_key=key,
             http_options=types.HttpOptions(
-                base_url=self.endpoint.url, retry_options=types.HttpRetryOptions(attempts=1), async_client_args=http
+                base_url=self.endpoint.url,
+                retry_options=types.HttpRetryOptions(attempts=1),
+                async_client_args=http,
+                client_args=http,
             ),
         ).aio
 

@@ -10,6 +10,7 @@ from typing import TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
 from memlayer.adapters.lance.share_tables import ShareTables
+from memlayer.config.providers import is_loopback
 from memlayer.errors import ShareError, StoreError, UserError
 from memlayer.sharing.engine import Layout, reason_of
 from memlayer.sharing.log_format import SHARE, is_machine
@@ -21,6 +22,15 @@ UNCONDITIONAL = (
     "this store has no conditional writes: of writers at once one overwrites another. Take a store that has them, or a "
     "folder or git"
 )
+
+
+def direct(endpoint: str) -> dict[str, str]:
+    """Return options that ask a store on this machine by no proxy.
+
+    LanceDB heeds the variables of a proxy unless it is given one; it is given one that excludes the store.
+    """
+    host = urlsplit(endpoint).hostname or ""
+    return {"proxy_url": endpoint, "proxy_excludes": "127.0.0.0/8,::1,::ffff:127.0.0.0/104,localhost,%s" % host}
 
 
 class TableEngine:
@@ -35,6 +45,8 @@ class TableEngine:
         options = {**TIMES, **given}
         if given.get("endpoint", "").startswith("http://"):
             options["allow_http"] = "true"
+        if is_loopback(given.get("endpoint", "")):
+            options |= direct(given["endpoint"])
         self._shown = "%s://%s%s" % (parts.scheme, parts.netloc, parts.path)
         # Tables of a share lie in the prefix itself, since the first version.
         inner = self._shown if layout is SHARE else "%s/%s" % (self._shown.rstrip("/"), layout.folder)

@@ -137,6 +137,7 @@ class ModelExtractor:
             except ConsolidationError as bad:
                 if isinstance(bad, ModelMissing):
                     self.budget.give_back(reserved)
+                    self._failures = PAUSE_AFTER  # nothing to send with: a pause at once
                 self._failed(str(bad))
                 return None
             used = done.input_tokens + done.output_tokens
