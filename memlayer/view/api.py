@@ -27,6 +27,7 @@ from memlayer.view.visit import Visit
 PAGE_SIZE = 20
 DAY_MS = 86_400_000
 MAX_WORD_CHARS = 20_000
+MAX_WHOLE = 10**15
 FENCE = "```"
 
 
@@ -92,14 +93,17 @@ def search(visit: Visit) -> object:
     """POST /api/search {query, filters, options}."""
     body = _body(visit)
     filters, options = _part(body, "filters"), _part(body, "options")
-    query = str(body.get("query") or "").strip()[:MAX_WORD_CHARS]
+    query = _words(body, "query")
     if not query:
         raise UserError("query: words to search for are expected")
     kinds = filters.get("eventType") or []
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    if not isinstance(kinds, list) or not all(isinstance(kind, str) for kind in kinds):
+        raise UserError("eventType: a list of names is expected")
     wanted = ops.Search(
-        query, visit.folder, _whole(options, "topK", 10), float(options.get("minScore") or 0.0),
-        _whole(filters, "dateFrom", 0), _whole(filters, "dateTo", 0), kind=str(kinds[0]) if kinds else "",
-        session_id=str(filters.get("sessionId") or ""),
+        query, visit.folder, _whole(options, "topK", 10), _number(options, "minScore"),
+        _whole(filters, "dateFrom", 0), _whole(filters, "dateTo", 0), kind=kinds[0] if kinds else "",
+        session_id=_words(filters, "sessionId"),
     )  # fmt: skip
     found = visit.ask(wanted)
     rows = [
@@ -149,6 +153,8 @@ def change_config(visit: Visit) -> object:
     if not updates:
         raise UserError("updates: an object of settings is expected")
     for key, value in updates.items():
+        if any(isinstance(part, (list, dict)) for part in (value if isinstance(value, list) else [value])):
+            raise UserError(f"{key}: a word, a number, true, false, or a list of them is expected")
         if value is None:
             unset_setting(visit.source.home, str(key))
         else:
@@ -190,9 +196,23 @@ def _part(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 def _whole(part: Mapping[str, Any], name: str, default: int) -> int:
     value = part.get(name) or default
-    if not isinstance(value, int) or isinstance(value, bool):
+    if not isinstance(value, int) or isinstance(value, bool) or abs(value) > MAX_WHOLE:
         raise UserError(f"{name}: a whole number is expected")
     return value
+
+
+def _number(part: Mapping[str, Any], name: str) -> float:
+    value = part.get(name) or 0.0
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not abs(value) <= MAX_WHOLE:
+        raise UserError(f"{name}: a number is expected")
+    return float(value)
+
+
+def _words(part: Mapping[str, Any], name: str) -> str:
+    value = part.get(name) or ""
+    if not isinstance(value, str):
+        raise UserError(f"{name}: words are expected")
+    return value.encode("utf-8", "replace").decode().strip()[:MAX_WORD_CHARS]
 
 
 def answering(work: Callable[[Visit], object]) -> Callable[[Request], Awaitable[Response]]:

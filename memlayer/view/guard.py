@@ -7,12 +7,14 @@ without the token.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
+import html
 import secrets
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qsl, urlencode
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -21,6 +23,7 @@ from memlayer.view.problems import answer_problem
 
 COOKIE = "memlayer_view"
 MAX_BODY_BYTES = 256_000
+KEY_S = 10.0  # for the body with a key
 OPEN_PATHS = ("/static/",)  # style sheet and script: the same for everybody
 SAFE = ("GET", "HEAD")
 CHANGING = ("POST", "PATCH")
@@ -42,23 +45,33 @@ OTHER_HOST = "This page answers to 127.0.0.1 and its own port alone."
 OTHER_ORIGIN = "Another page has sent this. Nothing is changed."
 NO_FORM_TOKEN = "This form is too old, or not ours. Load the page again; nothing is changed."
 READ_ONLY = "The page was opened with --read-only. Nothing is changed."
+# Opened from a file: a browser's arguments show its path, and no key. The cookie is for this site's own requests alone,
+# so the answer leads on by itself.
+ENTRY = """<!doctype html><html lang="en"><meta charset="utf-8"><title>memlayer</title>
+<form method="post" action="%s"><input type="hidden" name="token" value="%s"><button>Open the memory</button></form>
+<script>document.forms[0].submit()</script></html>
+"""
+ENTERED = b"""<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=/">
+<title>memlayer</title><a href="/">Open the memory</a></html>
+"""
 TOO_LONG = f"More than {MAX_BODY_BYTES // 1000} kB were sent. Nothing is changed."
 
 
-@dataclass(frozen=True)
+@dataclass
 class Keys:
     """The secrets of a page.
 
     token: of the home, in the first address and as a bearer. cookie: of this process alone, since a browser sends a
-    cookie to every port of its host. once: works for one visit, for the browser that is opened: other users can read
-    the arguments of its process.
+    cookie to every port of its host. once: is posted once, by the file that a browser is opened with. last_s: when a
+    request with a key last came.
     """
 
     token: str
     port: int
     is_read_only: bool = False
     cookie: str = field(default_factory=lambda: secrets.token_urlsafe(32))
-    once: set[str] = field(default_factory=lambda: {secrets.token_urlsafe(32)})
+    once: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+    last_s: float = field(default_factory=time.monotonic)
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -71,9 +84,18 @@ class Keys:
         return f"{COOKIE}_{self.port}"
 
     @property
+    def entry(self) -> str:
+        """The file that enters the page by itself."""
+        return ENTRY % (f"http://{self.hosts[0]}/", html.escape(self.once))
+
+    @property
     def form_token(self) -> str:
         """The token that each form carries."""
-        return hmac.new(self.cookie.encode(), b"form", hashlib.sha256).hexdigest()
+        return self.mark("form")
+
+    def mark(self, text: str) -> str:
+        """Return the sign that a text is this page's own."""
+        return hmac.new(self.cookie.encode(), text.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
 
 
 class Guard:
@@ -90,6 +112,9 @@ class Guard:
             return
         sent = _headers(scope)
         send = self._with_headers(send)
+        if scope["type"] == "http" and scope["method"] == "POST" and scope["path"] == "/":
+            await self._enter(scope, receive, send, sent)
+            return
         refusal = self._refusal(scope, sent)
         if refusal is not None:
             await _refuse(scope, receive, send, *refusal)
@@ -114,9 +139,10 @@ class Guard:
             return 403, OTHER_ORIGIN
         if not is_http and origin is None and not self._has_bearer(sent):
             return 403, OTHER_ORIGIN
-        if is_http and scope["method"] in SAFE and scope["path"].startswith(OPEN_PATHS):
-            return None
         if self._has_bearer(sent) or self._has_cookie(sent) or (is_http and self._is_first_visit(scope)):
+            self._keys.last_s = time.monotonic()
+            return None
+        if is_http and scope["method"] in SAFE and scope["path"].startswith(OPEN_PATHS):
             return None
         return 401, NO_TOKEN
 
@@ -125,24 +151,40 @@ class Guard:
         return kind.lower() == "bearer" and _same(token.strip(), self._keys.token)
 
     def _has_cookie(self, sent: Mapping[str, str]) -> bool:
-        try:
-            cookie = SimpleCookie(sent.get("cookie", "")).get(self._keys.cookie_name)
-        except CookieError:
-            return False
-        return cookie is not None and _same(cookie.value, self._keys.cookie)
+        return any(_same(value, self._keys.cookie) for value in cookies(sent.get("cookie", ""), self._keys.cookie_name))
 
     def _is_first_visit(self, scope: Scope) -> bool:
         given = dict(parse_qsl(scope["query_string"].decode("latin-1"))).get("token", "")
-        return scope["method"] == "GET" and any(_same(given, known) for known in (self._keys.token, *self._keys.once))
+        return scope["method"] == "GET" and _same(given, self._keys.token)
+
+    async def _enter(self, scope: Scope, receive: Receive, send: Send, sent: Mapping[str, str]) -> None:
+        """Exchange the key that a file posts for a cookie; it needs no origin."""
+        if sent.get("host", "") not in self._keys.hosts:
+            await _refuse(scope, receive, send, 403, OTHER_HOST)
+            return
+        try:
+            body = await asyncio.wait_for(_body(receive), KEY_S)
+        except TimeoutError:
+            body = None
+        given = dict(parse_qsl((body or b"").decode("utf-8", "replace"))).get("token", "")
+        if not _same(given, self._keys.once):
+            await _refuse(scope, receive, send, 401, NO_TOKEN)
+            return
+        self._keys.once, self._keys.last_s = "", time.monotonic()
+        headers = [(b"content-type", b"text/html; charset=utf-8"), (b"set-cookie", self._cookie.encode())]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": ENTERED})
+
+    @property
+    def _cookie(self) -> str:
+        return f"{self._keys.cookie_name}={self._keys.cookie}; Path=/; HttpOnly; SameSite=Strict"
 
     async def _welcome(self, scope: Scope, send: Send) -> None:
         """Exchange the token for a cookie, so that no history keeps it."""
         pairs = parse_qsl(scope["query_string"].decode("latin-1"))
-        self._keys.once.discard(dict(pairs)["token"])
         query = [pair for pair in pairs if pair[0] != "token"]
         place = "/" + scope["raw_path"].decode("latin-1").lstrip("/\\") + ("?" + urlencode(query) if query else "")
-        cookie = f"{self._keys.cookie_name}={self._keys.cookie}; Path=/; HttpOnly; SameSite=Strict"
-        headers = [(b"location", place.encode("latin-1")), (b"set-cookie", cookie.encode())]
+        headers = [(b"location", place.encode("latin-1")), (b"set-cookie", self._cookie.encode())]
         await send({"type": "http.response.start", "status": 303, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
 
@@ -170,6 +212,8 @@ class Guard:
         ours = [(name.encode(), value.encode()) for name, value in headers.items()]
 
         async def out(message: Message) -> None:
+            if message["type"] == "websocket.send":  # a live page is in use
+                self._keys.last_s = time.monotonic()
             if message["type"] == "http.response.start":
                 theirs = [
                     pair for pair in message.get("headers", []) if pair[0].decode("latin-1").lower() not in headers
@@ -184,12 +228,23 @@ def _same(given: str, known: str) -> bool:
     return bool(known) and hmac.compare_digest(given.encode("utf-8", "replace"), known.encode("utf-8", "replace"))
 
 
+def cookies(header: str, name: str) -> Iterator[str]:
+    """Yield a cookie's values.
+
+    Other programs of this machine write into the header, too, as they like: no parser of the whole stands that.
+    """
+    for pair in header.split(";"):
+        key, _, value = pair.partition("=")
+        if key.strip() == name:
+            yield value.strip()
+
+
 def _headers(scope: Scope) -> dict[str, str]:
-    """Return the headers by name; a repeated header has no valid value."""
+    """Return the headers by name; a repeated header has no valid value, but for cookies."""
     headers: dict[str, str] = {}
     for name, value in scope["headers"]:
-        key = name.decode("latin-1").lower()
-        headers[key] = value.decode("latin-1") if key not in headers else "\0"
+        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+        headers[key] = text if key not in headers else f"{headers[key]};{text}" if key == "cookie" else "\0"
     return headers
 
 

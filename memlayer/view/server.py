@@ -9,10 +9,9 @@ import secrets
 import socket
 import time
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
 
 import uvicorn
-from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from memlayer.edge.bootstrap import runtime
@@ -34,43 +33,28 @@ TOKEN_VARIABLE = "MEMORY_VIEWER_TOKEN"
 TOKEN_NAME = "view.token"
 LEAST_TOKEN_CHARS = 16
 OPEN_NAME = "view.open"  # process and port of the last page
+ENTRY_NAME = "view.html"  # posts a key that works once
 
 
 class TimedProtocol(H11Protocol):
-    """HTTP/1.1 that closes a connection whose first request does not come."""
+    """HTTP/1.1 that closes a connection whose next request does not come whole."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start the clock of a connection."""
         super().connection_made(transport)
-        self.loop.call_later(HEADER_S, self._close_without_request)
+        self._await_request()
 
-    @property
-    def has_begun(self) -> bool:
-        """True once a whole header has come."""
-        return self.cycle is not None
+    def on_response_complete(self) -> None:
+        """Start the clock anew, for the next request or the rest of a refused one."""
+        super().on_response_complete()
+        self._await_request()
 
-    def _close_without_request(self) -> None:
-        transport = self.transport
-        if not self.has_begun and not transport.is_closing():
-            transport.close()
+    def _await_request(self) -> None:
+        self.loop.call_later(HEADER_S, self._close_without_request, self.cycle)
 
-
-class Busy:
-    """ASGI middleware that knows when the page was last used."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-        self.last_s = time.monotonic()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on; a message to a live page counts, too."""
-
-        async def told(message: Any) -> None:
-            self.last_s = time.monotonic()
-            await send(message)
-
-        self.last_s = time.monotonic()
-        await self._app(scope, receive, told)
+    def _close_without_request(self, answered: object) -> None:
+        if self.cycle is answered and not self.transport.is_closing():
+            self.transport.close()
 
 
 def token_of(home: str) -> str:
@@ -121,30 +105,36 @@ def serve(
 ) -> None:
     """Serve until Ctrl-C, or a while after the last use.
 
-    opened: is told the first address, one that works once, and the port.
+    opened: is told the first address, that of a file which enters by itself, and the port.
     """
     token, listening = token_of(source.home), listen(port)
     number = int(listening.getsockname()[1])
     keys = Keys(token, number, is_read_only)
-    busy = Busy(make(source, keys))
+    entry = os.path.join(source.home, ENTRY_NAME)
     runtime.allow_files(WANTED_FILES)
     os.nice(NICE)
     config = uvicorn.Config(
-        busy, http=TimedProtocol, ws="websockets-sansio", log_config=None, access_log=False, server_header=False,
-        proxy_headers=False, lifespan="off", timeout_graceful_shutdown=2, ws_max_size=16_384,
+        make(source, keys), http=TimedProtocol, ws="websockets-sansio", log_config=None, access_log=False,
+        server_header=False, proxy_headers=False, lifespan="off", timeout_graceful_shutdown=2, ws_max_size=16_384,
         h11_max_incomplete_event_size=32_768,
     )  # fmt: skip
     server = uvicorn.Server(config)
     first = f"http://{ADDRESS}:{number}/?token="
-    opened(first + token, first + next(iter(keys.once)), number)
-    paths.write_whole(os.path.join(source.home, OPEN_NAME), f"{os.getpid()} {number}\n".encode())
-    with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(_until_idle(server, listening, busy, idle_s))
+    paths.write_whole(entry, keys.entry.encode())
+    try:
+        opened(first + token, Path(entry).absolute().as_uri(), number)
+        paths.write_whole(os.path.join(source.home, OPEN_NAME), f"{os.getpid()} {number}\n".encode())
+        with contextlib.suppress(KeyboardInterrupt):
+            asyncio.run(_until_idle(server, listening, keys, idle_s))
+    finally:
+        with contextlib.suppress(OSError):
+            if f":{number}/".encode() in paths.read_start(entry, 2000, follow_links=False):  # not a later page's
+                os.unlink(entry)
 
 
-async def _until_idle(server: uvicorn.Server, listening: socket.socket, busy: Busy, idle_s: float) -> None:
+async def _until_idle(server: uvicorn.Server, listening: socket.socket, keys: Keys, idle_s: float) -> None:
     async def watch() -> None:
-        while time.monotonic() - busy.last_s < idle_s:
+        while time.monotonic() - keys.last_s < idle_s:
             await asyncio.sleep(min(LOOK_S, idle_s))
         server.should_exit = True
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import re
 import time
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
 
@@ -25,6 +26,8 @@ TAGS = {
 }  # fmt: skip
 PROMPT, ANSWER = "User: ", " Assistant: "  # of a turn
 MAX_DRAWN = 60_000  # characters of a text that are drawn as Markdown
+MAX_PIECES, MAX_PAIRS = 4000, 40_000  # of a comparison: under a second in the worst order
+_SENTENCES = re.compile(r"[^.!?\n]*[.!?\n]+|[^.!?\n]+")
 _WORDS = re.compile(r"\w+|\W", re.UNICODE)
 _REDACTED = re.compile(r"\[redacted:[\w -]{1,40}\]|\[private\]")
 
@@ -75,10 +78,19 @@ def with_quote(value: object, quotes: Iterable[str]) -> Markup:
 
 
 def compared(older: object, newer: object) -> Markup:
-    """Return the newer text with words that went and words that came."""
-    before, after = _WORDS.findall(clean(older))[:4000], _WORDS.findall(clean(newer))[:4000]
+    """Return the newer text with words that went and words that came.
+
+    By sentences where words repeat too much to be matched in time, and as a whole where these do, too.
+    """
+    texts = clean(older), clean(newer)
+    for pattern in (_WORDS, _SENTENCES):
+        before, after = (pattern.findall(text) for text in texts)
+        if max(len(before), len(after)) <= MAX_PIECES and _pairs(before, after) <= MAX_PAIRS:
+            break
+    else:
+        before, after = ([text] for text in texts)
     out = Markup("")
-    for kind, i, j, k, m in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+    for kind, i, j, k, m in difflib.SequenceMatcher(str.isspace, before, after, autojunk=False).get_opcodes():
         if kind == "equal":
             out += escape("".join(before[i:j]))
             continue
@@ -87,6 +99,12 @@ def compared(older: object, newer: object) -> Markup:
         if k < m:
             out += Markup("<ins>%s</ins>") % "".join(after[k:m])
     return out
+
+
+def _pairs(before: Sequence[str], after: Sequence[str]) -> int:
+    """Count the pairs of equal pieces, each of which may be looked at several times."""
+    counts = Counter(piece for piece in before if not piece.isspace())
+    return sum(counts[piece] for piece in after)
 
 
 def short(value: object, max_chars: int = 160) -> str:

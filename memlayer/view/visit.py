@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -105,14 +106,20 @@ class Visit:
         frame = dict(
             title=title, place="/notes" if place == "/review" else place, pages=PAGES, version=__version__, every=EVERY,
             project=self.project, projects=self.source.projects(), address=self.address, csrf=self.keys.form_token,
-            is_read_only=self.keys.is_read_only, said=self.text("said"), here=self.request.url.path,
+            is_read_only=self.keys.is_read_only, said=self._said(), here=self.request.url.path,
             parameters=dict(self.request.query_params),
         )  # fmt: skip
         return HTMLResponse(TEMPLATES.get_template(template).render(**frame, **values))
 
     def back(self, path: str, said: str = "", **parameters: object) -> Response:
         """Return the redirect after a change, with a line that tells it."""
-        return RedirectResponse(self.address(path, said=texts.short(said, 200), **parameters), 303)
+        said = texts.short(said, 200)
+        return RedirectResponse(self.address(path, said=said, mark=self.keys.mark(said), **parameters), 303)
+
+    def _said(self) -> str:
+        """Return the line of a change; an address that another wrote has none."""
+        said = self.text("said")
+        return said if hmac.compare_digest(self.text("mark").encode(), self.keys.mark(said).encode()) else ""
 
 
 Page = Callable[[Visit], Response]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import os
+import re
 import resource
 import socket
 import stat
@@ -11,7 +12,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -95,7 +96,8 @@ def test_pages_of_two_homes_keep_their_cookies_apart(viewed: ViewedHome, page: P
         assert other.raw("GET", "/tasks", {"Cookie": page.cookie}).status == 401
 
 
-def test_the_browser_is_opened_with_a_key_for_one_visit(viewed: ViewedHome, tmp_path: Path) -> None:
+def test_the_browser_is_opened_with_a_file(viewed: ViewedHome, tmp_path: Path) -> None:
+    """Other users can read its arguments: they hold no key, and the file is the person's alone."""
     browser, seen = tmp_path / "browser", tmp_path / "address"
     browser.write_text(f'#!/bin/sh\nprintf %s "$1" > "{seen}.new" && mv "{seen}.new" "{seen}"\n')
     browser.chmod(0o700)
@@ -103,17 +105,19 @@ def test_the_browser_is_opened_with_a_key_for_one_visit(viewed: ViewedHome, tmp_
     command = [sys.executable, "-I", str(MAIN), "view"]
     with subprocess.Popen(command, env=environment, cwd=viewed.shop, stdout=subprocess.DEVNULL) as process:
         viewed.daemon.wait_for(seen.exists, "address")
-        address = urlsplit(seen.read_text())
-        assert address.hostname == "127.0.0.1" and (viewed.home / "view.token").read_text().strip() not in address.query
+        file = Path(unquote(urlsplit(seen.read_text()).path))
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600 and file.parent == viewed.home
+        address, key = re.search(r'action="(http://127[^"]+)".*value="([^"]{40,})"', file.read_text()).groups()  # type: ignore[union-attr]
+        assert key not in seen.read_text()
 
         def visit() -> int:
-            connection = http.client.HTTPConnection("127.0.0.1", address.port or 0, timeout=10)
-            connection.request("GET", f"/?{address.query}")
+            connection = http.client.HTTPConnection("127.0.0.1", urlsplit(address).port or 0, timeout=10)
+            connection.request("POST", "/", f"token={key}", {"Origin": "null"})
             status = connection.getresponse().status
             connection.close()
             return status
 
-        assert [visit(), visit()] == [303, 401]
+        assert [visit(), visit()] == [200, 401]
         process.terminate()
 
 

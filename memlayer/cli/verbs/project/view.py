@@ -76,7 +76,7 @@ def view_verb(
         say(found or NONE_OPEN)
         return
 
-    def opened(address: str, once: str, number: int) -> None:
+    def opened(address: str, entry: str, number: int) -> None:
         if as_json:
             print_json({"address": address, "port": number, "pid": os.getpid(), "is_read_only": read_only})
         else:
@@ -84,7 +84,7 @@ def view_verb(
             say((f"Ctrl-C ends it, or {idle_minutes} minutes without use.", "dim"))
         sys.stdout.flush()
         if not (no_open or as_json):
-            webbrowser.open(once)
+            webbrowser.open(entry)
 
     folder = project_dir(project)
     if not os.path.isdir(folder):
