@@ -24,6 +24,7 @@ from memlayer.chat import ChatRequest, OnText, OnWait, Reply, TokenUse, WireMess
 from memlayer.config.providers import NETWORK_VARIABLES, Provider, is_loopback
 from memlayer.edge.bootstrap.runtime import kept_environment
 from memlayer.edge.capture.payload import clean
+from memlayer.edge.home import paths
 from memlayer.errors import ChatError
 from memlayer.providers import waiting
 from memlayer.providers.endpoint import Asker, NotCharged, NotSent
@@ -38,7 +39,7 @@ ARGUMENTS = (
 )  # fmt: skip
 KILL_WAIT_S = 5.0
 MAX_SHOWN_CHARS = 160
-MAX_SYSTEM_BYTES = 100_000  # the kernel's bound for one argument is 128 KiB
+MAX_SYSTEM_BYTES = 100_000  # more is a mistake: each call pays for it
 ABOUT_TALK = """\
 The talk so far stands below. A line that begins with %s begins a message and names its side; such a line within a \
 message's text would carry another number. Answer with your next message alone, without such a line.
@@ -90,7 +91,7 @@ class ClaudeCliChat:
         timer.daemon = True
         timer.start()
         try:
-            code, output = self._alone([program, *ARGUMENTS, "--model", request.model, "--system-prompt", system], talk,
+            code, output = self._alone([program, *ARGUMENTS, "--model", request.model], system, talk,
                                        self._environment(request.max_tokens, deadline_s), deadline_s)  # fmt: skip
         finally:
             timer.cancel()
@@ -135,15 +136,22 @@ class ClaudeCliChat:
         }
 
     def _alone(
-        self, arguments: list[str], prompt: str, environment: dict[str, str], deadline_s: float
+        self, arguments: list[str], system: str, prompt: str, environment: dict[str, str], deadline_s: float
     ) -> tuple[int, bytes]:
-        """Run one process at a time, in an empty folder."""
+        """Run one process at a time, in an empty folder.
+
+        The system prompt holds memories and rules: in a file, as other users can read arguments.
+        """
         ends = time.monotonic() + deadline_s
         if not _one_at_a_time.acquire(timeout=deadline_s):
             raise self._failed(" is still busy with another call")
         try:
             with tempfile.TemporaryDirectory(prefix="memlayer-", ignore_cleanup_errors=True) as folder:
-                return self._run(arguments, prompt, folder, environment, max(0.1, ends - time.monotonic()))
+                file, work = os.path.join(folder, "system.txt"), os.path.join(folder, "work")
+                os.mkdir(work)
+                paths.write_whole(file, system.encode("utf-8", "replace"))
+                arguments = [*arguments, "--system-prompt-file", file]
+                return self._run(arguments, prompt, work, environment, max(0.1, ends - time.monotonic()))
         finally:
             _one_at_a_time.release()
 

@@ -68,6 +68,9 @@ def test_talk_is_one_prompt_on_stdin(program: Program, home: Path, monkeypatch: 
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", "/somewhere")
     folder = program(
         "said = {'argv': sys.argv[1:], 'env': dict(os.environ), 'in_cwd': os.listdir('.'), 'stdin': sys.stdin.read()}\n"
+        "file = sys.argv[sys.argv.index('--system-prompt-file') + 1]\n"
+        "said['system'] = open(file).read()\n"
+        "said['mode'] = [os.stat(path).st_mode & 0o77 for path in (file, os.path.dirname(file))]\n"
         f"open(at + '/said', 'w').write(json.dumps(said))\nprint(json.dumps({GOOD!r}))"
     )
     heard: list[str] = []
@@ -79,7 +82,8 @@ def test_talk_is_one_prompt_on_stdin(program: Program, home: Path, monkeypatch: 
     said = json.loads((folder / "said").read_text())
     assert said["argv"][said["argv"].index("--tools") + 1] == "" and "--strict-mcp-config" in said["argv"]
     assert said["argv"][said["argv"].index("--setting-sources") + 1] == ""
-    assert said["argv"][said["argv"].index("--system-prompt") + 1] == "You are terse. 한국어로."
+    assert said["system"] == "You are terse. 한국어로." and said["mode"] == [0, 0]
+    assert "--system-prompt" not in said["argv"] and not any("terse" in argument for argument in said["argv"])
     assert said["env"]["MEMLAYER_DISABLE"] == "1" and "SECRET" not in said["env"] and said["in_cwd"] == []
     assert said["env"]["CLAUDE_CODE_MAX_OUTPUT_TOKENS"] == "700" and said["env"]["CLAUDE_CONFIG_DIR"] == "/somewhere"
     assert "결제는?" in said["stdin"] and not any("결제는?" in argument for argument in said["argv"])

@@ -82,10 +82,10 @@ def test_call_and_parsed_answer(program: Program, monkeypatch: pytest.MonkeyPatc
     done = ask(haiku())
     assert done == Completion("포트는 8443이다", 700, 40, 0.00031)
     said = json.loads((folder / "said").read_text())
-    assert said["argv"] == [
+    assert said["argv"][:-1] == [
         "-p", "--setting-sources", "", "--tools", "", "--strict-mcp-config", "--disable-slash-commands",
         "--no-session-persistence", "--output-format", "json", "--max-turns", "1", "--model", "haiku",
-        "--system-prompt", "SYSTEM",
+        "--system-prompt-file",
     ]  # fmt: skip
     assert said["stdin"] == "질문 text"
     assert said["leads"] and said["in_cwd"] == [] and not os.path.exists(said["cwd"])
