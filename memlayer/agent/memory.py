@@ -26,6 +26,7 @@ from memlayer.edge.capture.payload import clean, read_payload
 from memlayer.edge.capture.tool_use import EDITS
 from memlayer.edge.home import paths
 from memlayer.edge.home import project as places
+from memlayer.edge.home.project_env import is_disabled
 from memlayer.edge.ipc import ops
 from memlayer.edge.ipc.arguments import Answer, Arguments
 from memlayer.edge.ipc.client import Client
@@ -84,7 +85,7 @@ class TalkMemory:
 
     def __post_init__(self) -> None:
         self._line = DaemonLine(self.client, starts=self.starts)
-        if os.environ.get("MEMLAYER_DISABLE") == "1" or not places.enabled(places.locate(self.project_dir).root):
+        if is_disabled(os.environ.get("MEMLAYER_DISABLE")) or not places.enabled(places.locate(self.project_dir).root):
             self.is_on = False
         own_patterns.use_file(paths.own_patterns(self.home))
 

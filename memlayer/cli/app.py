@@ -51,6 +51,7 @@ VERBS = {
     "tasks": Verb("project.tasks", "List this project's open tasks, with the things that each waits for."),
     "alias": Verb("project.aliases", "Say that two names mean one thing, for `about:` in a search."),
     "task": Verb("project.tasks", "Add, close, block or show a task."),
+    "project": Verb("project.choice", "List projects, and choose the one that a folder belongs to."),
     "agent": Verb("agent", "Talk with a language model that has this memory."),
     "view": Verb("project.view", "Open the memory in a browser: see, search, correct and forget."),
     "stats": Verb("overview", "Show counts, disk use, index, model, daemon and hook timings."),
@@ -146,6 +147,7 @@ def slash_verb(ctx: click.Context, command: str, session_id: str) -> None:
 
     from memlayer.cli.terminal.invocation import home
     from memlayer.edge.capture.spool import MAX_TYPED_CHARS, VERB_OF, take_typed
+    from memlayer.edge.home.project_env import is_disabled
     from memlayer.errors import UserError
 
     if command not in VERB_OF:
@@ -155,7 +157,7 @@ def slash_verb(ctx: click.Context, command: str, session_id: str) -> None:
     if typed is None:
         why = (
             "MEMLAYER_DISABLE=1 switches memlayer's hooks off"
-            if os.environ.get("MEMLAYER_DISABLE") == "1"
+            if is_disabled(os.environ.get("MEMLAYER_DISABLE"))
             else "are hooks switched off? See `memlayer doctor`"
         )
         raise UserError(f"the arguments did not arrive, and nothing was done: {why}. In a terminal: memlayer {verb}")

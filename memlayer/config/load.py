@@ -122,7 +122,7 @@ def load_project_settings(root: str) -> ProjectSettings:
             warnings.append(f"{group}: a group of settings is expected; ignored ({path})")
     # The hook's own reader of `enabled` counts too: where the two differ, the safer one is right. It must not
     # open anything but a regular file: a pipe would make it wait.
-    if os.path.isfile(path) and not project.enabled(root):
+    if not project.enabled(root):
         allowed["enabled"] = False
     return ProjectSettings(**allowed, warnings=tuple(warnings), file=path if os.path.lexists(path) else "")
 

@@ -25,7 +25,7 @@ from memlayer.daemon.ops import (
     sessions,
     transfer,
 )
-from memlayer.daemon.ops.project import past_work, record, tasks, topics
+from memlayer.daemon.ops.project import choice, past_work, record, tasks, topics
 from memlayer.daemon.ops.requests import Table
 from memlayer.daemon.ops.sharing import share, team
 from memlayer.daemon.resources.jobs import where
@@ -49,6 +49,7 @@ TABLE: Table = {
     **past_work.OPERATIONS,
     **tasks.OPERATIONS,
     **record.OPERATIONS,
+    **choice.OPERATIONS,
     **deletion.OPERATIONS,
     **transfer.OPERATIONS,
     **share.OPERATIONS,

@@ -14,6 +14,7 @@ import threading
 import time
 
 from memlayer import __version__
+from memlayer.edge.home.project_env import is_disabled
 
 TYPE_CHECKING = False  # type checkers look for it, without importing `typing`
 if TYPE_CHECKING:
@@ -343,6 +344,6 @@ def main(root: str, home: str, argv: list[str]) -> int:
         print("Usage: memlayer mcp [--project FOLDER | --all-projects]", file=sys.stderr)
         return 2
     session = os.environ.get("CLAUDE_CODE_SESSION_ID", "")
-    is_disabled = os.environ.get("MEMLAYER_DISABLE") == "1"
-    Server(root, home, project=project, session=session, is_disabled=is_disabled).serve(0, 1)
+    is_off = is_disabled(os.environ.get("MEMLAYER_DISABLE"))
+    Server(root, home, project=project, session=session, is_disabled=is_off).serve(0, 1)
     return 0

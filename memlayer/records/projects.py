@@ -60,6 +60,12 @@ class Projects:
             project_id = self._former(folder)
             if project_id:
                 return project_id, place
+            project_id = registry.chosen_for(self._registry, place)
+            if project_id:
+                if not os.path.isdir(str(self._registry[project_id].get("root", ""))):
+                    self._registry[project_id] |= {"root": place.root, "name": os.path.basename(place.root)}
+                    registry.save(self._home, self._registry)
+                return project_id, place
             project_id = registry.find_place(self._registry, place) if place.remote else ""
             if not project_id:
                 commit = self._commit(place)
@@ -101,9 +107,50 @@ class Projects:
             else:
                 here = self._free(project_id)
                 # When another machine's repositories were made says nothing of those here.
-                self._registry[here] = {**entry, "keys": keys, "born": {}}
+                self._registry[here] = {**entry, "keys": keys, "born": {}, "chosen": []}
             registry.save(self._home, self._registry)
         return here
+
+    def named(self, name: str) -> str:
+        """Return a project's id by id, folder or name. Raises UserError."""
+        if name in self._registry:
+            return name
+        path = project.real(os.path.expanduser(name))
+        with self._lock:
+            rows = self._registry.items()
+            found = [id_ for id_, row in rows if "path:" + path in row["keys"]]
+            found = found or [id_ for id_, row in rows if row.get("root") == path]
+            found = found or [id_ for id_, row in rows if row.get("name") == name]
+        found = found or list(filter(None, [self.find(path)[0]] if os.path.isdir(path) else []))
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise UserError(f"Several projects are called {name}: give an id, of `memlayer project list`")
+        raise UserError(f"No project is known by {name}: `memlayer project list` has them all")
+
+    def choose(self, folder: str, to: str) -> tuple[str, str]:
+        """Give a folder to a project from now on; return (former id, id).
+
+        to: its id; "" for one of the folder's own. Nothing that is stored moves. Raises OSError.
+        """
+        former, place = self.resolve(folder)
+        key = registry.folder_key(place)
+        with self._lock:
+            for row in self._registry.values():
+                row["chosen"] = [other for other in row.get("chosen", ()) if other != key]
+            # Back to its own one, where it was with another.
+            own = "" if to else registry.find_place(self._registry, place, self._commit(place))
+            to = to or (own if own != former else "")
+            if not to:
+                to = self._free(hashlib.sha256(("own " + key).encode("utf-8", "surrogatepass")).hexdigest()[:16])
+                name = os.path.basename(place.root) or place.root
+                since_ms = int(time.time() * 1000)
+                self._registry[to] = {"keys": [], "since_ms": since_ms, "root": place.root, "name": name}
+            if to != own:
+                self._registry[to]["chosen"] = [*self._registry[to].get("chosen", ()), key]
+            registry.save(self._home, self._registry)
+        self.resolve(folder)
+        return former, to
 
     def name(self, project_id: str) -> str:
         """The folder's last path component, for people; never an identity."""

@@ -51,6 +51,10 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]
         untried = "gzip slowed the export (tried, unconfirmed)"
         doubtful = json.loads(run("remember", untried, "--json").stdout)["memory"]["citation"]
         run("flush", "--wait")
+        old, renamed = folder / "old", folder / "renamed"
+        old.mkdir()
+        run("remember", "the old folder ships on Fridays", "--project", str(old))
+        old.rename(renamed)
         backup = str(folder / "all.jsonl")
         typed = {
             "search": "search order port", "recall": "recall which port does the API listen on?",
@@ -73,6 +77,8 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]
             "review edit": f"review edit {doubtful} gzip slows it", "review undo edit": "review undo",
             "review merge": f"review merge {doubtful} {citation}", "review undo merge": "review undo",
             "review drop": f"review drop {doubtful}",
+            "project list": "project list", "project part": "project part",
+            "project join": f"project join {project}", "project move": f"project move {old} --project {renamed}",
             "topics": "topics", "mode": "mode", "blame": "blame shop.py", "fix": "fix 오류",
             "task add": "task add 배포 문서 고치기 --by PROJ-12", "tasks": "tasks --status all",
             "task show": "task show 배포 문서 고치기", "task start": "task start 배포 문서 고치기",

@@ -18,6 +18,7 @@ from memlayer.cli.terminal.output import counted, duration, line, print_json, sa
 from memlayer.edge.bootstrap import health, runtime
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths, project
+from memlayer.edge.home.project_env import is_disabled
 
 if TYPE_CHECKING:
     from memlayer.edge.ipc.upkeep_answers import SettingsHeld
@@ -361,11 +362,12 @@ def is_trouble(entry: Mapping[str, object]) -> bool:
 
 def project_state(folder: str, environ: Mapping[str, str]) -> Check:
     """Check whether memory is switched on for this folder."""
-    if environ.get("MEMLAYER_DISABLE") == "1":
-        return Check("project", WARN, "MEMLAYER_DISABLE=1 is set: hooks that inherit it do nothing", "unset it")
+    if is_disabled(environ.get("MEMLAYER_DISABLE")):
+        value = ascii(environ["MEMLAYER_DISABLE"])[1:-1][:20]
+        return Check("project", WARN, f"MEMLAYER_DISABLE={value} is set: hooks that inherit it do nothing", "unset it")
     root = project.locate(folder).root
-    file = os.path.join(root, project.SETTINGS_NAME)
-    if os.path.isfile(file) and not project.enabled(root):
+    file = project.switch_off(root)
+    if file:
         # The file may have come with a clone, and then the user did not choose it.
         says = f"switched off for {root} by its {project.SETTINGS_NAME}: nothing is stored there"
         remedy = f"if that was not you, correct or remove the line `enabled` in {shlex.quote(file)}"

@@ -35,18 +35,26 @@ class Place:
 
 
 def locate(folder: str) -> Place:
-    """Return the place of a folder; a missing folder is its path."""
+    """Return the place of a folder; a missing folder is its path.
+
+    A repository at the home folder or at / (of settings, of a whole system) is nobody's project: what lies below it is
+    not one work.
+    """
     start = real(folder)
-    at = start
+    at, own = start, own_home()
     while True:
-        marker = os.path.join(at, ".git")
-        common = _common_git_dir(marker)
+        common = "" if at in (own, "/") else _common_git_dir(os.path.join(at, ".git"))
         if common:
-            return Place(at, common, _remote(os.path.join(common, "config")), _born(common))
+            return Place(at, common, remote_of(common), born_of(common))
         above = os.path.dirname(at)
         if above == at:
             return Place(start)
         at = above
+
+
+def own_home() -> str:
+    """Return the person's home folder, without links."""
+    return os.path.realpath(os.path.expanduser("~"))
 
 
 def real(folder: str) -> str:
@@ -63,13 +71,43 @@ def _possible(folder: str) -> str:
     return folder.replace("\0", "")
 
 
-def enabled(root: str) -> bool:
-    """False if the project's .memlayer.yaml may say `enabled: false`.
+def enabled(folder: str) -> bool:
+    """False if a .memlayer.yaml of the folder's project may say `enabled: false`.
+
+    See switch_off.
+    """
+    return not switch_off(folder)
+
+
+def switch_off(folder: str) -> str:
+    """Return the settings file that switches a folder off, "" for none.
+
+    It counts for all that lies below it, up to the home folder, and in the repository's linked work trees: an untracked
+    file is in none of them.
+    """
+    start = at = real(folder)
+    own, git_dirs = own_home(), list[str]()
+    while at not in ("/", own) or at == start:
+        file = os.path.join(at, SETTINGS_NAME)
+        if _switches_off(file):
+            return file
+        marker = os.path.join(at, ".git")
+        if os.path.isfile(marker):
+            git_dirs.append(_common_git_dir(marker))
+        if at == "/":
+            break
+        at = os.path.dirname(at)
+    main = (os.path.join(os.path.dirname(git_dir), SETTINGS_NAME) for git_dir in git_dirs if git_dir)
+    return next((file for file in main if _switches_off(file)), "")
+
+
+def _switches_off(file: str) -> bool:
+    """True if a settings file may say `enabled: false`.
 
     A hook without a daemon has no YAML parser, so the file is read line by line: any value that a parser takes for
     false must be false here; the other way round only less is kept than might be.
     """
-    raw = read_start(os.path.join(root, SETTINGS_NAME), _MAX_SETTINGS_BYTES)
+    raw = read_start(file, _MAX_SETTINGS_BYTES)
     # An editor may have put a mark in front, or saved UTF-16: that is ASCII between zeros.
     text = raw.replace(b"\0", b"").decode("utf-8-sig", "replace").lstrip("\ufeff\ufffd").lower()
     margin = -1
@@ -83,8 +121,8 @@ def enabled(root: str) -> bool:
         if margin < 0:
             margin = indent
         if indent <= margin and not _leaves_on(words, text):
-            return False
-    return True
+            return True
+    return False
 
 
 def _leaves_on(line: str, text: str) -> bool:
@@ -121,7 +159,7 @@ def _common_git_dir(marker: str) -> str:
     return os.path.normpath(os.path.join(git_dir, shared)) if shared else git_dir
 
 
-def _born(git_dir: str) -> str:
+def born_of(git_dir: str) -> str:
     """Return when git wrote a file that it writes once.
 
     So a repository is told from a later one in its place. Not by its inode: the file system gives the same inode to the
@@ -140,8 +178,15 @@ def _first_line(path: str) -> str:
     return read_start(path, _MAX_LINE_BYTES).decode("utf-8", "surrogateescape").partition("\n")[0].strip()
 
 
-def _remote(config_path: str) -> str:
+def remote_of(git_dir: str) -> str:
     """Return the normalised address of `origin`, else the first remote by name."""
+    remotes = remote_urls(git_dir)
+    return normalise_remote(remotes.get("origin") or remotes[min(remotes)]) if remotes else ""
+
+
+def remote_urls(git_dir: str) -> dict[str, str]:
+    """Return the remotes of a repository by name."""
+    config_path = os.path.join(git_dir, "config")
     remotes: dict[str, str] = {}
     section = ""
     for line in read_start(config_path, _MAX_CONFIG_BYTES).decode("utf-8", "replace").splitlines():
@@ -152,9 +197,7 @@ def _remote(config_path: str) -> str:
             name, _, value = line.partition("=")
             if name.strip().lower() == "url":
                 remotes.setdefault(section[9:].partition('"')[0], value.strip().strip('"'))
-    if not remotes:
-        return ""
-    return normalise_remote(remotes.get("origin") or remotes[min(remotes)])
+    return remotes
 
 
 def normalise_remote(url: str) -> str:

@@ -9,6 +9,7 @@ import sys
 
 PREFIX = "MEMLAYER_"
 HARMLESS = (b"MEMLAYER_DISABLE",)  # less is kept, and nothing more is disclosed
+NOT_DISABLED = ("", "0", "false", "no", "off")  # as hooks/run knows them
 FILES = (b"/.claude/settings.json", b"/.claude/settings.local.json")
 MAX_BYTES = 1 << 20
 # Without one of these a file names none of our variables: plainly, escaped, or in UTF-16.
@@ -35,6 +36,11 @@ def drop_project_variables(environ: dict[bytes, bytes], project_dir: bytes) -> N
                     posix.unsetenv(name)  # also for the program that this process becomes
                     if "os" in sys.modules:  # it has made a copy of its own
                         sys.modules["os"].environ.pop(name.decode(errors="surrogateescape"), None)
+
+
+def is_disabled(value: "str | None") -> bool:
+    """Return whether a value of MEMLAYER_DISABLE switches memlayer off."""
+    return (value or "").lower() not in NOT_DISABLED
 
 
 def project_of_session(environ: dict[bytes, bytes]) -> bytes:

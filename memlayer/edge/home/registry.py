@@ -3,7 +3,13 @@
 A project is known by keys, strongest first: `remote:` (the repository's remote), `commit:` (its root commit), `git:`
 (its common git folder), `path:` (its root folder). A place matches the project that holds its strongest known key,
 unless the two disagree on a stronger key: a fork with another remote, or a new repository in an old folder, is a
-project of its own. A clone whose remote has been changed is still the same: root commit and git folder both prove it.
+project of its own. A clone whose remote has been changed is still the same, as root commit and git folder both prove,
+unless another clone is at work with the former remote.
+
+A root commit proves descent, not identity: two clones of a template share it. So it names a project only where that
+project's repository is no longer in its place, or where one is the other's clone.
+
+The person's choice comes before all keys: "chosen" of a project holds keys of folders that the person gave to it.
 
 Folders are used again. So a project that is found by `git:` or `path:` alone must not have been another repository: see
 `_is_other_repository`. Working sets are text, a file per project: the daemon writes them, a hook without a daemon reads
@@ -16,7 +22,7 @@ import json
 import os
 
 from memlayer.edge.home import paths
-from memlayer.edge.home.project import BORN_FILE, Place
+from memlayer.edge.home.project import BORN_FILE, Place, born_of, own_home, remote_of, remote_urls
 from memlayer.errors import UserError
 
 TYPE_CHECKING = False  # for type checkers: importing `typing` costs a hook milliseconds
@@ -82,11 +88,53 @@ def save(home: str, registry: Registry) -> None:
 
 def find_place(registry: Registry, place: Place, root_commit: str = "") -> str:
     """Return the id of the project of a place, or ""."""
+    chosen = chosen_for(registry, place)
+    if chosen:
+        return chosen
     keys = keys_of(place, root_commit)
     for key, project_id in _matches(registry, keys):
-        if key.startswith(IDENTITY) or not _is_other_repository(registry[project_id], place, keys):
+        known = registry[project_id]
+        if key.startswith("commit:"):
+            is_other = not _is_one_repository(known, place)
+        else:
+            is_other = not key.startswith(IDENTITY) and _is_other_repository(known, place, keys)
+        if not is_other:
             return project_id
     return ""
+
+
+def folder_key(place: Place) -> str:
+    """Return the key of a place on this machine alone."""
+    return "git:" + place.git_dir if place.git_dir else "path:" + place.root
+
+
+def chosen_for(registry: Registry, place: Place) -> str:
+    """Return the id of the project that the person chose for a place, or ""."""
+    key = folder_key(place)
+    return next((project_id for project_id, known in registry.items() if key in known.get("chosen", ())), "")
+
+
+def _is_one_repository(known: dict[str, Any], place: Place) -> bool:
+    """True if a shared root commit means one repository: moved, or cloned from the other."""
+    keys = set(known["keys"])
+    others = [key[4:] for key in keys if key.startswith("git:")]
+    if place.git_dir in others or not all(_lives(known, git_dir) for git_dir in others) or not others:
+        return True
+    if not place.remote and remote_urls(place.git_dir):
+        return True  # a relative one: it is a clone, and no more is known of its origin
+    origin = place.remote.removeprefix("file:") if place.remote.startswith("file:") else ""
+    related = {"remote:file:" + place.root, "remote:file:" + place.git_dir}
+    if origin:
+        related |= {"path:" + origin, "git:" + origin}
+    return bool(related & keys)
+
+
+def _lives(known: dict[str, Any], git_dir: str) -> bool:
+    """True while a project's repository is in its place."""
+    if not os.path.exists(os.path.join(git_dir, "HEAD")):
+        return False
+    born, now = known.get("born", {}).get(git_dir, ""), born_of(git_dir)
+    return not (born.startswith(BORN_FILE) and now.startswith(BORN_FILE) and born != now)
 
 
 def find(registry: Registry, keys: list[str]) -> str:
@@ -108,6 +156,8 @@ def _is_other_repository(known: dict[str, Any], place: Place, keys: list[str]) -
     Without a commit to compare (there is none yet, or git is not asked) only its birth tells a repository from its
     predecessor. A project that has never been a repository with a commit is its folder.
     """
+    if not place.git_dir and place.root in (own_home(), "/"):
+        return False  # its repository counts no more
     born = known.get("born", {}).get(place.git_dir, "")
     if born and born == place.born:
         return False
@@ -124,7 +174,9 @@ def _contradicts(known: list[str], keys: list[str], shared: str) -> bool:
     """True if stronger identity keys of one sort have none in common."""
     agreed = {key.partition(":")[0] for key in known if key in keys}
     if agreed >= {"commit", "git"}:
-        return False
+        others = [key[4:] for key in known if key.startswith("git:") and key not in keys]
+        if not any("remote:" + remote_of(git_dir) in known for git_dir in others):
+            return False
     strength = STRENGTH.index(shared.partition(":")[0] + ":")
     return differ(known, keys, IDENTITY[:strength])
 

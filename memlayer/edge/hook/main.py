@@ -43,8 +43,11 @@ def run(event: str) -> None:
 def serve(event: str) -> None:
     """Read stdin, forward or keep, print."""
     environ = posix.environ  # bytes to bytes; `os` is not needed for it
-    if environ.get(b"MEMLAYER_DISABLE") == b"1":
-        return
+    if b"MEMLAYER_DISABLE" in environ:
+        from memlayer.edge.home.project_env import is_disabled
+
+        if is_disabled(environ[b"MEMLAYER_DISABLE"].decode("utf-8", "replace")):
+            return
     at_ms = time.time_ns() // 1_000_000
     raw = read_object(0)
     project_dir = environ.get(b"CLAUDE_PROJECT_DIR", b"")

@@ -103,6 +103,33 @@ class Aliases(TypedDict):
     aliases: list[Alias]
 
 
+class KnownProject(TypedDict):
+    """A project. chosen_dirs: folders that the person gave to it."""
+
+    project_id: str
+    project: str
+    project_dir: str
+    is_there: bool
+    memory_count: int
+    chosen_dirs: list[str]
+
+
+class KnownProjects(TypedDict):
+    """Every project, that with most memories first."""
+
+    projects: list[KnownProject]
+
+
+class ProjectChosen(TypedDict):
+    """A folder's project from now on, and its former one."""
+
+    project_id: str
+    project: str
+    former_id: str
+    former: str
+    former_count: int
+
+
 class TopicSession(TypedDict):
     """A session of a topic. text: its statement that says most."""
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
+from memlayer.edge.ipc import task_answers
 from memlayer.edge.ipc.arguments import Arguments, Limit, Names, Path
 
 
@@ -101,6 +102,21 @@ class MapFound(TypedDict):
     edges: list[MapEdge]
     left_out: int
     hubs: list[MapHub]
+
+
+class Projects(Arguments[task_answers.KnownProjects], op="projects"):
+    pass
+
+
+class ChooseProject(Arguments[task_answers.ProjectChosen], op="project.choose"):
+    """name: of the other project, by id, folder or name; "" for one of the folder's own.
+
+    is_move: the other project's folder has become this one, and is no longer there.
+    """
+
+    project_dir: Path = ""
+    name: str = ""
+    is_move: bool = False
 
 
 class Events(Arguments[EventsFound], op="view.events"):

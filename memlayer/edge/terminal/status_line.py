@@ -13,6 +13,7 @@ import time
 from memlayer.edge.bootstrap import health, runtime
 from memlayer.edge.capture import spool
 from memlayer.edge.home import given_notes, paths, project
+from memlayer.edge.home.project_env import is_disabled
 from memlayer.edge.hook.main import read_object
 from memlayer.edge.redaction.privacy import plain
 from memlayer.edge.terminal import streams
@@ -81,7 +82,7 @@ def _host_json() -> dict[str, object]:
 
 def _is_on(host: dict[str, object]) -> bool:
     """True if memory is on for the host's project."""
-    if os.environ.get("MEMLAYER_DISABLE") == "1":
+    if is_disabled(os.environ.get("MEMLAYER_DISABLE")):
         return False
     workspace = host.get("workspace")
     folder = workspace.get("project_dir") if isinstance(workspace, dict) else host.get("cwd")

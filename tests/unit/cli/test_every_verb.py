@@ -51,6 +51,8 @@ INCOMPLETE = {
     "export": "Give a path to export to",
     "share setup": "Give an address: file:///folder",
     "share drop": "Give a machine",
+    "project join": "Give a project by id",
+    "project move": "Give a project by id",
     "config set": "Give a setting and its value",
     "config set recall.max_entries": "Give a setting and its value",
     "config unset": "Give a setting to unset",

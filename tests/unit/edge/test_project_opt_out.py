@@ -5,6 +5,7 @@ A hook has no YAML parser and must see it.
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,9 @@ from pydantic import ValidationError
 from memlayer.config.files import read_untrusted
 from memlayer.config.model import ProjectSettings
 from memlayer.edge.home.project import SETTINGS_NAME, enabled
+from memlayer.edge.home.project_env import is_disabled
 from tests.support.processes import Daemon, HookRunner
+from tests.support.repositories import git, repository
 
 ROOT = Path(__file__).resolve().parents[3]
 OFF = [
@@ -124,3 +127,76 @@ def test_opted_out_turn_is_not_kept(hook: HookRunner, home: Path, project: Path,
         hook.turn("s1", "p1", "결제 포트는 8443", "네")
         daemon.settle()
         assert daemon.call("stats")["events"] == 0
+
+
+def _worktree(tmp_path: Path, *, inside: bool) -> tuple[Path, Path]:
+    repo = repository(tmp_path / "shop")
+    tree = repo / ".claude" / "worktrees" / "수정" if inside else tmp_path / "elsewhere" / "wt"
+    git(repo, "worktree", "add", str(tree))
+    return repo, tree
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_linked_work_tree_is_off_with_its_repository(tmp_path: Path, inside: bool) -> None:
+    repo, tree = _worktree(tmp_path, inside=inside)
+    (tree / "src").mkdir()
+    assert enabled(str(tree)) and enabled(str(tree / "src"))
+    write_settings(repo, b"enabled: false\n")
+    assert not enabled(str(tree)) and not enabled(str(tree / "src"))
+    write_settings(tree, b"enabled: true\n")
+    assert not enabled(str(tree))
+    write_settings(repo, b"enabled: true\n")
+    assert enabled(str(tree)) and enabled(str(repo))
+    write_settings(tree, b"enabled: off\n")
+    assert not enabled(str(tree)) and enabled(str(repo))
+
+
+@pytest.mark.parametrize("below", ["sub", "a/b/c", "vendor/lib", "한글 폴더", ".hidden", "missing/gone"])
+def test_folders_below_are_off(tmp_path: Path, below: str) -> None:
+    folder = tmp_path / "plain" / below
+    if "gone" not in below:
+        folder.mkdir(parents=True)
+    else:
+        (tmp_path / "plain").mkdir()
+    assert enabled(str(folder))
+    write_settings(tmp_path / "plain", b"enabled: no")
+    assert not enabled(str(folder)) and enabled(str(tmp_path))
+    if below == "vendor/lib":
+        git(folder, "init")
+        assert not enabled(str(folder))
+
+
+def test_file_of_the_home_folder_is_for_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = tmp_path / "사람"
+    (own / "work" / "shop").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(own))
+    write_settings(own, b"enabled: false")
+    assert not enabled(str(own)) and enabled(str(own / "work" / "shop"))
+
+
+OFF_VALUES = ["1", "true", "yes", "on", "TRUE", "2", "y", "disable", "끄기", " ", "00", "-1", "nope", "false "]
+ON_VALUES = ["", "0", "false", "no", "off", "False", "NO", "oFF", "FALSE"]
+
+
+@pytest.mark.parametrize(("value", "is_off"), [(v, True) for v in OFF_VALUES] + [(v, False) for v in ON_VALUES])
+def test_values_of_the_variable(value: str, is_off: bool) -> None:
+    assert is_disabled(value) is is_off
+    script = (ROOT / "hooks" / "run").read_text().split("case ${1:-}")[0] + "echo on >&3\n"
+    done = subprocess.run(
+        ["sh", "-c", "exec 3>&1; " + script], env={"MEMLAYER_DISABLE": value}, capture_output=True, check=True
+    )
+    assert (done.stdout == b"") is is_off
+
+
+def test_variable_that_is_not_set() -> None:
+    assert not is_disabled(None)
+
+
+@pytest.mark.parametrize("value", ["true", "Yes", "on", "끄기"])
+def test_hook_keeps_nothing(hook: HookRunner, value: str) -> None:
+    hook.environment["MEMLAYER_DISABLE"] = value
+    hook.turn("s", "p", "배포는 화요일", "네")
+    assert hook.spooled == []
+    hook.environment["MEMLAYER_DISABLE"] = "no"
+    hook.turn("s", "p", "배포는 화요일", "네")
+    assert len(hook.spooled) == 2

@@ -131,13 +131,15 @@ def test_a_clone_whose_remote_moves_keeps_its_memory(identify: Identify, project
     assert identify(repository(repo, "git@example.com:acme/other.git", commit="another first")) != before
 
 
-def test_without_a_remote_the_root_commit_decides(identify: Identify, tmp_path: Path) -> None:
+def test_root_commit_proves_descent_alone(identify: Identify, tmp_path: Path) -> None:
     repo = repository(tmp_path / "one" / "shop")
     git(tmp_path, "clone", str(repo), "copy")
-    git(tmp_path / "copy", "remote", "remove", "origin")
-    git(tmp_path / "copy", "commit", "--allow-empty", "-m", "went on by itself")
-    assert identify(tmp_path / "copy") == identify(repo)
-    assert identify(repository(tmp_path / "two" / "shop", commit="another history")) != identify(repo)
+    assert identify(tmp_path / "copy") == (before := identify(repo))  # its remote is the other
+    git(tmp_path, "clone", str(repo), "apart")
+    git(tmp_path / "apart", "remote", "remove", "origin")
+    assert identify(tmp_path / "apart") != before
+    assert identify(repository(tmp_path / "two" / "shop", commit="another history")) != before
+    assert identify(repo.rename(tmp_path / "moved")) == before
 
 
 def test_it_grows_a_commit_and_then_a_remote_and_stays_the_same(identify: Identify, tmp_path: Path) -> None:
@@ -193,9 +195,8 @@ def test_asking_registers_nothing(projects: Projects, tmp_path: Path, home: Path
     assert projects.find(str(repo))[0] == ""
     assert not (home / "projects.json").exists()
     known, _ = projects.resolve(str(repo))
-    git(tmp_path, "clone", str(repo), "copy")
-    git(tmp_path / "copy", "remote", "remove", "origin")
-    assert projects.find(str(tmp_path / "copy"))[0] == known
+    moved = repo.rename(tmp_path / "moved")
+    assert projects.find(str(moved))[0] == known
 
 
 @pytest.mark.parametrize("foreign", ["../../x", "/etc/x", "", "..", "a/b", "쇼핑몰", "x\0"])

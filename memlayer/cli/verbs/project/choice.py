@@ -1,0 +1,92 @@
+"""The verb project: which project a folder belongs to."""
+
+from __future__ import annotations
+
+import click
+
+from memlayer.cli.terminal.invocation import Incomplete, ask, end_with_json, json_option, project_dir, project_option
+from memlayer.cli.terminal.output import counted, line, say
+from memlayer.edge.ipc import view_ops as ops
+
+
+@click.group("project")
+def project_verb() -> None:
+    """List projects, and choose the one that a folder belongs to.
+
+    memlayer knows a project by its remote, its repository or its folder. Where that is wrong, the person's choice goes
+    before. Nothing that is stored moves: a choice is for the folder's next sessions, and each can be taken back.
+
+    \b
+    Examples:
+      memlayer project list
+      memlayer project move ~/old-name
+      memlayer project part
+    """
+
+
+@project_verb.command("list")
+@json_option
+def list_(as_json: bool) -> None:
+    """List every project with its folder and memories.
+
+    Example: memlayer project list
+    """
+    for row in ask(ops.Projects(), as_json)["projects"]:
+        gone = "" if row["is_there"] else ", no longer there"
+        say((line(row["project"]), "bold"), f"  {line(row['project_dir'], 300)}{gone}")
+        given = "; also " + ", ".join(line(folder, 300) for folder in row["chosen_dirs"]) if row["chosen_dirs"] else ""
+        say((f"{row['project_id']}, {counted(row['memory_count'], 'memory')}{given}", "dim"), indent=2)
+
+
+@project_verb.command("join")
+@click.argument("name", metavar="[PROJECT]", default="")
+@project_option
+@json_option
+def join(name: str, project: str | None, as_json: bool) -> None:
+    """Have this folder go on in another PROJECT, by id, folder or name.
+
+    Example: memlayer project join ~/work/shop
+    """
+    _choose(_given(name), project, as_json)
+
+
+@project_verb.command("part")
+@project_option
+@json_option
+def part(project: str | None, as_json: bool) -> None:
+    """Give this folder a project of its own, without the others' memories.
+
+    Example: memlayer project part
+    """
+    _choose("", project, as_json)
+
+
+@project_verb.command("move")
+@click.argument("name", metavar="[OLD FOLDER]", default="")
+@project_option
+@json_option
+def move(name: str, project: str | None, as_json: bool) -> None:
+    """Have a renamed or moved folder keep the memory of its old path.
+
+    Example: memlayer project move ~/old-name
+    """
+    _choose(_given(name), project, as_json, is_move=True)
+
+
+def _given(name: str) -> str:
+    if not name.strip():
+        raise Incomplete("Give a project by id, folder or name. `memlayer project list` has them")
+    return name
+
+
+def _choose(name: str, project: str | None, as_json: bool, *, is_move: bool = False) -> None:
+    """Choose a folder's project, and say how to take it back."""
+    folder = project_dir(project)
+    done = ask(ops.ChooseProject(folder, name, is_move))
+    if as_json:
+        end_with_json(done)
+    say(f"{line(folder, 300)} belongs to ", (line(done["project"]), "bold"), f" ({done['project_id']}) from now on.")
+    if done["former_count"]:
+        left = counted(done["former_count"], "memory")
+        say(f"{left} stay with {line(done['former'])} ({done['former_id']}).")
+    say((f"To take it back: memlayer project join {done['former_id']}", "dim"))

@@ -1,0 +1,53 @@
+"""Operations on projects: list, and the choice of a folder's project."""
+
+from __future__ import annotations
+
+import os
+
+from memlayer.daemon.ops.requests import Progress, Table, services_of
+from memlayer.daemon.resources.state import State
+from memlayer.daemon.tasks import derived
+from memlayer.edge.ipc import task_answers as answers
+from memlayer.edge.ipc import view_ops as ops
+from memlayer.errors import UserError
+from memlayer.model import GLOBAL
+
+
+def projects(state: State, arguments: ops.Projects, progress: Progress) -> answers.KnownProjects:
+    """Return every project."""
+    counts = services_of(state).store.stats().by_project
+    rows: list[answers.KnownProject] = []
+    for project_id, known in state.projects.known().items():
+        root = str(known.get("root", ""))
+        rows.append(
+            {
+                "project_id": project_id, "project": state.projects.name(project_id), "project_dir": root,
+                "is_there": os.path.isdir(root), "memory_count": counts.get(project_id, 0),
+                "chosen_dirs": [key.partition(":")[2].removesuffix("/.git") for key in known.get("chosen", ())],
+            }
+        )  # fmt: skip
+    return {"projects": sorted(rows, key=lambda row: (-row["memory_count"], row["project"]))}
+
+
+def choose(state: State, arguments: ops.ChooseProject, progress: Progress) -> answers.ProjectChosen:
+    """Give a folder to a project from now on."""
+    folder, to = arguments.project_dir, ""
+    if not os.path.isdir(folder):
+        raise UserError(f"There is no folder {folder}")
+    if arguments.name:
+        to = state.projects.named(arguments.name)
+        if to == GLOBAL:
+            raise UserError("Memories for every project belong to no folder")
+        if to == state.projects.find(folder)[0]:
+            raise UserError(f"{folder} is that project already. Nothing is changed")
+        root = state.projects.root(to)
+        if arguments.is_move and os.path.isdir(root):
+            raise UserError(f"{root} is still there, and keeps its memory. `memlayer project join` gives both one")
+    former, to = state.projects.choose(folder, to)
+    derived.memories_changed(state, [former, to])
+    count = services_of(state).store.stats().by_project.get(former, 0)
+    names = state.projects.name
+    return {"project_id": to, "project": names(to), "former_id": former, "former": names(former), "former_count": count}
+
+
+OPERATIONS: Table = {ops.Projects: projects, ops.ChooseProject: choose}
