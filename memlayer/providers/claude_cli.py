@@ -208,7 +208,7 @@ class ClaudeCliChat:
 
 
 def _direct() -> dict[str, str]:
-    """Return variables that lead to a server on this machine by no proxy."""
+    """Return variables that keep a proxy from this machine's servers."""
     address = os.environ.get("ANTHROPIC_BASE_URL", "")
     if not is_loopback(address):
         return {}

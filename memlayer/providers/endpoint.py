@@ -126,9 +126,9 @@ class Endpoint:
             raise NotSent(f"{self.name}: {problem}" + ", then memlayer daemon restart" * self.asker.is_daemon)
 
     def client(self, usual: Callable[..., Any], **more: Any) -> Any:
-        """Return an HTTP client. usual: the SDK's class, which looks for a proxy by itself.
+        """Return an HTTP client.
 
-        Raises NotSent for variables that make none.
+        usual: the SDK's class, which looks for a proxy by itself. Raises NotSent for variables that make none.
         """
         import httpx2
 
@@ -251,7 +251,7 @@ class Endpoint:
 
 
 def direct(url: str) -> dict[str, Any]:
-    """Return arguments of an HTTP client that asks this machine by no proxy.
+    """Return arguments of a client that asks this machine directly.
 
     Variables of the network are not heeded there, but for certificates.
     """

@@ -129,7 +129,7 @@ class Projects:
         raise UserError(f"No project is known by {name}: `memlayer project list` has them all")
 
     def choose(self, folder: str, to: str) -> tuple[str, str]:
-        """Give a folder to a project from now on; return (former id, id).
+        """Give a folder to a project; return (former id, id).
 
         to: its id; "" for one of the folder's own. Nothing that is stored moves. Raises OSError.
         """
@@ -142,10 +142,12 @@ class Projects:
             own = "" if to else registry.find_place(self._registry, place, self._commit(place))
             to = to or (own if own != former else "")
             if not to:
-                to = self._free(hashlib.sha256(("own " + key).encode("utf-8", "surrogatepass")).hexdigest()[:16])
+                to = hashlib.sha256(("own " + key).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+                to = self._free(to) if to == former else to  # one that it had before comes back
                 name = os.path.basename(place.root) or place.root
                 since_ms = int(time.time() * 1000)
-                self._registry[to] = {"keys": [], "since_ms": since_ms, "root": place.root, "name": name}
+                new = {"keys": [], "since_ms": since_ms, "root": place.root, "name": name}
+                self._registry.setdefault(to, new)
             if to != own:
                 self._registry[to]["chosen"] = [*self._registry[to].get("chosen", ()), key]
             registry.save(self._home, self._registry)

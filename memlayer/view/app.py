@@ -18,7 +18,7 @@ from memlayer.errors import MemlayerError
 from memlayer.view import api
 from memlayer.view.guard import Guard, Keys
 from memlayer.view.live import Live
-from memlayer.view.pages import figures, health, map, notes, search, sessions, today, work
+from memlayer.view.pages import figures, health, map, notes, projects, search, sessions, today, work
 from memlayer.view.problems import answer_problem, status_of
 from memlayer.view.source import Source
 from memlayer.view.visit import endpoint
@@ -43,6 +43,7 @@ def make(source: Source, keys: Keys) -> ASGIApp:
             Route("/map", endpoint(map.page)),
             Route("/figures", endpoint(figures.page)),
             *health.ROUTES,
+            *projects.ROUTES,
             *api.ROUTES,
             WebSocketRoute("/ws", Live(source).serve),
             Mount("/static", StaticFiles(directory=static)),

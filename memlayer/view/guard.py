@@ -158,7 +158,7 @@ class Guard:
         return scope["method"] == "GET" and _same(given, self._keys.token)
 
     async def _enter(self, scope: Scope, receive: Receive, send: Send, sent: Mapping[str, str]) -> None:
-        """Exchange the key that a file posts for a cookie; it needs no origin."""
+        """Exchange the key that a file posts for a cookie."""
         if sent.get("host", "") not in self._keys.hosts:
             await _refuse(scope, receive, send, 403, OTHER_HOST)
             return
@@ -240,7 +240,9 @@ def cookies(header: str, name: str) -> Iterator[str]:
 
 
 def _headers(scope: Scope) -> dict[str, str]:
-    """Return the headers by name; a repeated header has no valid value, but for cookies."""
+    """Return the headers by name.
+
+    A repeated header has no valid value, but for cookies."""
     headers: dict[str, str] = {}
     for name, value in scope["headers"]:
         key, text = name.decode("latin-1").lower(), value.decode("latin-1")

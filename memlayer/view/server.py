@@ -45,7 +45,7 @@ class TimedProtocol(H11Protocol):
         self._await_request()
 
     def on_response_complete(self) -> None:
-        """Start the clock anew, for the next request or the rest of a refused one."""
+        """Start the clock anew, for the next request."""
         super().on_response_complete()
         self._await_request()
 

@@ -102,7 +102,7 @@ def compared(older: object, newer: object) -> Markup:
 
 
 def _pairs(before: Sequence[str], after: Sequence[str]) -> int:
-    """Count the pairs of equal pieces, each of which may be looked at several times."""
+    """Count the pairs of equal pieces: each is looked at."""
     counts = Counter(piece for piece in before if not piece.isspace())
     return sum(counts[piece] for piece in after)
 

@@ -117,7 +117,7 @@ class Visit:
         return RedirectResponse(self.address(path, said=said, mark=self.keys.mark(said), **parameters), 303)
 
     def _said(self) -> str:
-        """Return the line of a change; an address that another wrote has none."""
+        """Return the line of a change, if this page signed it."""
         said = self.text("said")
         return said if hmac.compare_digest(self.text("mark").encode(), self.keys.mark(said).encode()) else ""
 

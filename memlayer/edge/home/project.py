@@ -82,23 +82,20 @@ def enabled(folder: str) -> bool:
 def switch_off(folder: str) -> str:
     """Return the settings file that switches a folder off, "" for none.
 
-    It counts for all that lies below it, up to the home folder, and in the repository's linked work trees: an untracked
+    A repository's counts for all that lies in it, other repositories too, and in its linked work trees: an untracked
     file is in none of them.
     """
-    start = at = real(folder)
-    own, git_dirs = own_home(), list[str]()
-    while at not in ("/", own) or at == start:
-        file = os.path.join(at, SETTINGS_NAME)
-        if _switches_off(file):
-            return file
-        marker = os.path.join(at, ".git")
-        if os.path.isfile(marker):
-            git_dirs.append(_common_git_dir(marker))
-        if at == "/":
-            break
+    at, own = real(folder), own_home()
+    looked_at, above = [at], list[str]()
+    while at not in ("/", own):
+        git_dir = _common_git_dir(os.path.join(at, ".git"))
+        above.append(at)
+        if git_dir:
+            looked_at += [*above, os.path.dirname(git_dir)]
+            above = []
         at = os.path.dirname(at)
-    main = (os.path.join(os.path.dirname(git_dir), SETTINGS_NAME) for git_dir in git_dirs if git_dir)
-    return next((file for file in main if _switches_off(file)), "")
+    files = (os.path.join(one, SETTINGS_NAME) for one in dict.fromkeys(looked_at))
+    return next((file for file in files if _switches_off(file)), "")
 
 
 def _switches_off(file: str) -> bool:

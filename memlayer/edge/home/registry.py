@@ -109,13 +109,15 @@ def folder_key(place: Place) -> str:
 
 
 def chosen_for(registry: Registry, place: Place) -> str:
-    """Return the id of the project that the person chose for a place, or ""."""
+    """Return the id of the person's choice for a place, or ""."""
     key = folder_key(place)
     return next((project_id for project_id, known in registry.items() if key in known.get("chosen", ())), "")
 
 
 def _is_one_repository(known: dict[str, Any], place: Place) -> bool:
-    """True if a shared root commit means one repository: moved, or cloned from the other."""
+    """True if a shared root commit means one repository.
+
+    It has moved, or one is the other's clone."""
     keys = set(known["keys"])
     others = [key[4:] for key in keys if key.startswith("git:")]
     if place.git_dir in others or not all(_lives(known, git_dir) for git_dir in others) or not others:

@@ -109,7 +109,7 @@ class Projects(Arguments[task_answers.KnownProjects], op="projects"):
 
 
 class ChooseProject(Arguments[task_answers.ProjectChosen], op="project.choose"):
-    """name: of the other project, by id, folder or name; "" for one of the folder's own.
+    """name: of the other project; "" for a new one.
 
     is_move: the other project's folder has become this one, and is no longer there.
     """

@@ -211,6 +211,25 @@ def test_requests_without_a_key_do_not_keep_it_open(viewed: ViewedHome) -> None:
     asking.join()
 
 
+def test_folder_is_given_to_another_project(viewed: ViewedHome, page: PageProcess) -> None:
+    rows = {row["project"]: row for row in viewed.verb("project", "list")["projects"]}
+    shop, site = rows["shop"], rows["사이트"]
+    shown = page.get(f"/projects?project={site['project_id']}").text
+    assert "사이트" in shown and str(viewed.shop) in shown and shown.count(">Go on here") == len(rows) - 1
+    form = {"project": site["project_id"], "how": "join", "name": shop["project_id"]}
+    answer = page.post("/projects", **form)
+    assert answer.status == 303 and site["project_id"] in unquote(answer.headers["location"])
+    told = viewed.verb("list", "--project", str(viewed.site))["memories"]
+    assert any("port 9090" in row["text"] for row in told)
+    viewed.verb("project", "join", site["project_id"], "--project", str(viewed.site))
+    told = viewed.verb("list", "--project", str(viewed.site))["memories"]
+    assert any("Astro" in row["text"] for row in told) and not any("port 9090" in row["text"] for row in told)
+    for wrong in ({"how": "join"}, {"how": "part", "name": "x"}, {"how": "burn", "name": shop["project_id"]}, {}):
+        assert page.post("/projects", project=site["project_id"], **wrong).status == 400
+    assert page.post("/projects", **{**form, "name": "nobody"}).status in (400, 404)
+    assert page.post("/projects", token="x", **form).status == 403
+
+
 def test_path_of_a_home_may_hold_anything(tmp_path: Path) -> None:
     entry = (tmp_path / "집 #1?%" / ENTRY_NAME).absolute().as_uri()
     assert "#" not in entry and "?" not in entry and unquote(urlsplit(entry).path).endswith("집 #1?%/" + ENTRY_NAME)

@@ -152,18 +152,23 @@ def test_linked_work_tree_is_off_with_its_repository(tmp_path: Path, inside: boo
 
 
 @pytest.mark.parametrize("below", ["sub", "a/b/c", "vendor/lib", "한글 폴더", ".hidden", "missing/gone"])
-def test_folders_below_are_off(tmp_path: Path, below: str) -> None:
-    folder = tmp_path / "plain" / below
+def test_folders_of_a_repository_are_off(tmp_path: Path, below: str) -> None:
+    folder = repository(tmp_path / "shop") / below
     if "gone" not in below:
         folder.mkdir(parents=True)
-    else:
-        (tmp_path / "plain").mkdir()
     assert enabled(str(folder))
-    write_settings(tmp_path / "plain", b"enabled: no")
+    write_settings(tmp_path / "shop", b"enabled: no")
     assert not enabled(str(folder)) and enabled(str(tmp_path))
     if below == "vendor/lib":
         git(folder, "init")
         assert not enabled(str(folder))
+
+
+def test_file_of_a_plain_folder_is_for_that_folder(tmp_path: Path) -> None:
+    """Such as one in a folder of temporary files, which everybody may write to."""
+    repo = repository(tmp_path / "plain" / "shop")
+    write_settings(tmp_path / "plain", b"enabled: no")
+    assert not enabled(str(tmp_path / "plain")) and enabled(str(repo)) and enabled(str(repo / "src"))
 
 
 def test_file_of_the_home_folder_is_for_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

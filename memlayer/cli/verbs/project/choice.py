@@ -13,7 +13,7 @@ from memlayer.edge.ipc import view_ops as ops
 def project_verb() -> None:
     """List projects, and choose the one that a folder belongs to.
 
-    memlayer knows a project by its remote, its repository or its folder. Where that is wrong, the person's choice goes
+    A project is known by its remote, its repository or its folder. Where that is wrong, the person's choice goes
     before. Nothing that is stored moves: a choice is for the folder's next sessions, and each can be taken back.
 
     \b
@@ -43,7 +43,9 @@ def list_(as_json: bool) -> None:
 @project_option
 @json_option
 def join(name: str, project: str | None, as_json: bool) -> None:
-    """Have this folder go on in another PROJECT, by id, folder or name.
+    """Have this folder go on in another PROJECT.
+
+    PROJECT: an id, a folder or a name.
 
     Example: memlayer project join ~/work/shop
     """
@@ -66,7 +68,7 @@ def part(project: str | None, as_json: bool) -> None:
 @project_option
 @json_option
 def move(name: str, project: str | None, as_json: bool) -> None:
-    """Have a renamed or moved folder keep the memory of its old path.
+    """Have a renamed folder keep the memory of its old path.
 
     Example: memlayer project move ~/old-name
     """
