@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import contextlib
+import ssl
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -192,7 +193,10 @@ class GeminiEmbeddings(Service):
         from google import genai
         from google.genai import types
 
-        http = {**http, "follow_redirects": False, **direct(self.endpoint.url)}
+        here = direct(self.endpoint.url)
+        if here:  # it would read certificates of the variables, for connections that are not made
+            here = {"verify": True, **here, "ssl": ssl.create_default_context()}
+        http = {**http, "follow_redirects": False, **here}
         return genai.Client(
             vertexai=False,
             api_key=key,
