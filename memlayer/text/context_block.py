@@ -27,11 +27,11 @@ _HALF = re.compile(
     r"(\(\s*/?\s*(?:mem\s*:|memory\s+context)[^\[\]()\uff3d\u3011\u3015]{0,80})[\]\uff3d\u3011\u3015]", re.IGNORECASE
 )
 # Whatever could open or close a tag, of any name: `a < b` and `x < 5` cannot.
-_TAG = re.compile(r"<(?=[/|!?]|[^\W\d_]|\s+/?\s*[^\W\d_][\w:.-]*\s*(?:[\w:-]+\s*=[^<>]*)?/?\s*>)")
+_TAG = re.compile(r"<(?=[/|!?]|[^\W\d_]|\s/?\s?[^\W\d_][\w:.-]{0,60}(?:\s[\w:-]{1,60}\s?=[^<>]{0,200})?\s?/?\s?>)")
 _ESCAPED = re.compile(r"(?:&(?:amp;)*lt;?|&#0*60;?|&#x0*3c;?|\\u003c|\\x3c)(?=\s*/?\s*[^\W\d_]|\|)", re.IGNORECASE)
 # Signs that only look like `<` also quote a title: a tag has a Latin name and its end behind it.
 _CLOSERS = "[>\u203a\u3009\u27e9\u276f\u2771\u232a\u300b\u27eb\xbb\u226b\u02c3\u1433\u276d]"
-_NAMED_TAG = re.compile(r"\s*/?\s*[a-z][a-z0-9]+(?:[_:.-]\w+)*\s*(?:[\w:-]+\s*=|/?\s*%s)|\|" % _CLOSERS)
+_NAMED_TAG = re.compile(r"\s*/?\s*[a-z][a-z0-9][\w:.-]{0,60}(?:\s[\w:-]{1,60}\s?=|\s?/?\s?%s)|\|" % _CLOSERS)
 # Marks of the formats in which models are trained: `[INST]`, `[/INST]`, `### Instruction:`.
 _ROLE = re.compile(
     r"(?<![\w\])])\[(\s*(?:/\s*\w+|inst|sys(?:tem)?(?:[_ ]\w+)?|(?:available|tool)_\w+"

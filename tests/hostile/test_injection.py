@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -267,6 +268,15 @@ def test_no_mark_of_a_host_or_a_format_comes_back(text: str, mark: str) -> None:
 )  # fmt: skip
 def test_code_and_titles_stay(text: str) -> None:
     assert flatten(text) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["< " + "a" * 300_000, "< a" * 60_000, "< a b=" * 40_000, "<" * 300_000, "&lt; " * 60_000]
+)
+def test_long_texts_take_linear_time(text: str) -> None:
+    begun = time.process_time()
+    flatten(text)
+    assert time.process_time() - begun < 1
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from memlayer.consolidation.rules.signs import find, has
 from memlayer.text.sentences import Span, is_question, prose, sentences
@@ -16,6 +17,7 @@ MAX_OWN_PROMPT_CHARS = 1500  # of a longer prompt only the first line and the la
 MAX_OWN_PARAGRAPH_CHARS = 400
 MIN_CARRIED = 0.6  # of a paraphrase's content words; 3 of 13 noted wishes of real sessions reach it
 _HEAD_END = re.compile(r"[:：](?=\s|$|[\"'“”‘’「])|\s(?:[-–—]|->|=>|→)\s")
+MAX_HEADS = 8  # looked at in a sentence
 _HEADING = re.compile(r"^#{1,6} \S", re.MULTILINE)  # a document
 _NAMES = re.compile(r"`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”")
 _BINDING = ("rule_always", "rule_surely", "rule_banned", "standing", "decided", "forbids")
@@ -86,7 +88,7 @@ def _head_end(piece: str, following: str) -> int | None:
     """Return the end of a head behind which another speaks."""
     plain = _NAMES.sub(lambda name: "_" * len(name.group()), piece)
     start = 0
-    for mark in _HEAD_END.finditer(plain):
+    for mark in islice(_HEAD_END.finditer(plain), MAX_HEADS):
         head, is_colon = plain[start : mark.start()].strip(" -*\"'"), mark.group() in ":："
         start = mark.end()
         rest = plain[start:].strip() or following
