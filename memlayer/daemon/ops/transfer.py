@@ -222,14 +222,18 @@ def _settle(state: State, services: compose.Services, touched: set[str]) -> None
     if not touched:
         return
 
-    def job() -> None:
+    def publish() -> None:
         services.tasks.catch_up()
         derived.renew(state, touched)
+
+    def tidy() -> None:
         services.store.upkeep()
         intake.save_small(state)
         memory.give_back()
 
-    state.jobs.submit("settle an import", job)
+    published = state.jobs.submit("publish an import", publish)
+    state.jobs.submit("settle an import", tidy)
+    published.result()  # whoever asks next sees it
 
 
 OPERATIONS: Table = {ops.Import: import_history, ops.Export: export, ops.ImportExport: import_export}
