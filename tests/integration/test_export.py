@@ -95,7 +95,7 @@ def test_export_round_trip_keeps_rows(hook: HookRunner, home: Path, cli: Cli, tm
     projects = [json.loads((one / "projects.json").read_text()) for one in (second, home)]
     for known in (entry for one in projects for entry in one.values()):
         known.pop("born", None)  # of this machine's folders
-    assert projects[0] == projects[1]
+    assert projects[0] == projects[1], projects
     assert {path.name: path.read_text() for path in (second / "sessions").iterdir()} == {
         path.name: path.read_text() for path in (home / "sessions").iterdir()
     }
