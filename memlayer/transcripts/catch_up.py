@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from memlayer.edge.capture.payload import clean, prompt_detail, spool_event
+from memlayer.edge.capture.payload import DIALOG, clean, prompt_detail, spool_event
 from memlayer.edge.capture.spool import event_id
 from memlayer.kinds import Category
 from memlayer.model import Event, turn_memory_id
@@ -37,8 +37,9 @@ def captured(
     prompt_id = prompt_id or record.prompt_id
     return spool_event(
         kind=record.kind, session_id=session_id, prompt_id=prompt_id, text=text, at_ms=record.at_ms,
-        detail=prompt_detail(prompt) if prompt else "", extra="" if prompt_id else text, project_dir=project_dir,
-        transcript_path=path, source=source, uuid=record.uuid,
+        detail=DIALOG if record.call_id else prompt_detail(prompt) if prompt else "",
+        extra=record.call_id or ("" if prompt_id else text), project_dir=project_dir, transcript_path=path,
+        source=source, uuid=record.uuid,
     )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ Facts about the format (2.1.197 and later) that decide the code:
 * Only the top-level `type` names the kind of a record; newer hosts embed whole API messages in other records.
 * One API message is several lines, one per content block, with one `message.id`.
 * `user` records are also tool results, command bodies, summaries and notifications. Answers carry no prompt id.
+* Words of the person in a dialog at a tool call stand in the record of its result; see dialogs.py.
 * A prompt typed while the model works is an `attachment` of type `queued_command` inside the running turn.
 """
 
@@ -19,9 +20,11 @@ from typing import BinaryIO, NamedTuple
 from memlayer.edge.capture.noise import is_noise
 from memlayer.edge.capture.payload import is_request
 from memlayer.text.word_lists import words
+from memlayer.transcripts.dialogs import ToolCall, calls_in, said_at_calls
 from memlayer.transcripts.lines import Tally, read_records, string
 
 _COMMAND_NAME = re.compile(r"<command-name>\s*(/?[^<\s]+)\s*</command-name>")
+_COMMAND_WORDS = re.compile(r"<command-args>(.*)</command-args>", re.DOTALL)
 _TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?\d*(?:Z|\+00:00)?$")
 # Origins of `user` records not by people; `human`, `channel`, `remote` and the like are people.
 _MACHINE_ORIGINS = frozenset(
@@ -44,7 +47,8 @@ class TranscriptRecord(NamedTuple):
 
     kind: user | assistant | compact. prompt_id groups an answer with its prompt; it is "" for a compaction. command:
     for an answer to a slash command, its name with the slash, else "". at_ms: Unix time, 0 if unknown. resume_offset:
-    byte offset of the start of the turn; reading again from there yields this turn anew, complete.
+    byte offset of the start of the turn; reading again from there yields this turn anew, complete. call_id: of
+    the tool call at whose dialog the person said it, "" for a prompt.
     """
 
     kind: str
@@ -56,6 +60,7 @@ class TranscriptRecord(NamedTuple):
     cwd: str
     command: str
     resume_offset: int
+    call_id: str = ""
 
 
 @dataclass(slots=True)
@@ -73,6 +78,8 @@ class _Turn:
     prompt_id: str
     start: int
     command: str = ""
+    typed: TranscriptRecord | None = None  # a command and the words behind it; the host's own commands get no answer
+    calls: dict[str, ToolCall] = field(default_factory=dict)
     is_over: bool = False  # later answers are to memlayer's own request, not to the user
     answer: _Answer | None = None
 
@@ -107,6 +114,9 @@ def _turns(file: BinaryIO, start_offset: int, sidechains: bool, tally: Tally) ->
             text = None if machine else _prompt_text(record)
             if text is None:
                 tally.passes(machine or TOOL_RESULT)
+                if turn is not None and machine in ("", TOOL_RESULT) and not turn.is_over:
+                    for call_id, said in said_at_calls(record, turn.calls):
+                        yield _make("user", said, turn.prompt_id, record, "", turn.start)._replace(call_id=call_id)
                 if turn is not None and record.get("isMeta") is True and is_request(_prompt_text(record) or ""):
                     turn.is_over = True
                 continue
@@ -119,10 +129,15 @@ def _turns(file: BinaryIO, start_offset: int, sidechains: bool, tally: Tally) ->
             yield from _close(turn)
             command = _COMMAND_NAME.search(text) if not human else None
             turn = _Turn(prompt_id, offset, command.group(1) if command else "")
+            behind = _COMMAND_WORDS.search(text) if command and not _has_machine_origin(record) else None
+            if behind and behind.group(1).strip():
+                typed = "/%s %s" % (turn.command.lstrip("/"), behind.group(1).strip())
+                turn.typed = _make("user", typed, prompt_id, record, "", offset)
             if human:
                 yield _make("user", text, prompt_id, record, "", offset)
         elif kind == "assistant":
             if turn is not None and not turn.is_over:
+                turn.calls.update(calls_in(record))
                 _add_answer(turn, record)
         elif kind == "attachment":
             text = _queued_prompt(record)
@@ -218,6 +233,8 @@ def _add_answer(turn: _Turn, record: _Json) -> None:
 
 def _close(turn: _Turn | None) -> Iterator[TranscriptRecord]:
     if turn is not None and turn.answer is not None:
+        if turn.typed is not None:
+            yield turn.typed
         text = "\n\n".join(turn.answer.blocks)
         yield _make("assistant", text, turn.prompt_id, turn.answer.record, turn.command, turn.start)
 

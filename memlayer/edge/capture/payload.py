@@ -21,6 +21,7 @@ MAX_EVENT_CHARS = 400_000
 KEPT_TAIL_CHARS = 100_000
 NOISE_KEPT_CHARS = 200
 _OUTPUT = "<bash-std"
+_QUESTIONS = "AskUserQuestion"
 
 # Fields of a spool file; all are strings but `v` and `at_ms`.
 SPOOL_FIELDS = (
@@ -31,6 +32,7 @@ SPOOL_FIELDS = (
 # `detail` of a user event, so that recall and consolidation need not read the text again.
 NOISE = "noise"  # generated, no person wrote it
 COMMAND = "command"  # a slash command: kept, never recalled for
+DIALOG = "dialog"  # the person's words in a dialog at a tool call, within a turn
 OWN_COMMAND = "own_command"  # memlayer's own command: its answer repeats memories
 
 _KINDS = {
@@ -107,7 +109,7 @@ def read_payload(hook: str, raw: bytes, *, project_dir: str, at_ms: int, tools: 
     if not session_id:
         payload.problem = "no session_id"
         return payload
-    kind = _KINDS[hook]
+    kind = _kind(data, hook)
     if data.get("agent_id"):
         payload.problem = "sub-agent" if kind not in ("tool", "task") else ""  # a sub-agent calls hundreds of tools
         return payload
@@ -116,10 +118,9 @@ def read_payload(hook: str, raw: bytes, *, project_dir: str, at_ms: int, tools: 
         content = _prompt(data, payload)
     elif hook == "stop":
         content = _answer(data, payload)
-    elif kind == "task" or (hook == "post_tool_use" and _is_list(data)):
-        kind = "task"
+    elif kind == "task":
         content = _task(data, hook, at_ms)
-    elif kind == "tool":
+    elif kind in ("tool", "user"):
         content = _tool_call(data, hook, tools, at_ms)
     else:
         payload.model = _text(data, "model") if hook == "session_start" else ""
@@ -176,17 +177,27 @@ def _answer(data: dict[object, object], payload: Payload) -> tuple[str, str, str
 def _tool_call(
     data: dict[object, object], hook: str, tools: ToolRules | None, at_ms: int
 ) -> tuple[str, str, str] | None:
-    """Return (text, detail, extra) of a tool call, or None."""
+    """Return (text, detail, extra) of a tool call, or None.
+
+    Of a question by the model these are the person's answers.
+    """
+    from memlayer.edge.capture.answers import answers_given
     from memlayer.edge.capture.tool_use import EVERY_TOOL, tool_event
 
+    if _kind(data, hook) == "user":
+        text = clean(answers_given(data.get("tool_response")))
+        return (text, DIALOG, _text(data, "tool_use_id")) if text.strip() and data.get("tool_use_id") else None
     text, detail = tool_event(data, hook == "post_tool_use_failure", tools or EVERY_TOOL)
     return (text, detail, _text(data, "tool_use_id") or "%s %d" % (text, at_ms)) if text else None
 
 
-def _is_list(data: dict[object, object]) -> bool:
+def _kind(data: dict[object, object], hook: str) -> str:
+    if hook != "post_tool_use":
+        return _KINDS[hook]
     from memlayer.edge.capture.task_use import TOOLS
 
-    return data.get("tool_name") in TOOLS
+    tool = _text(data, "tool_name")
+    return "user" if tool == _QUESTIONS else "task" if tool in TOOLS else _KINDS[hook]
 
 
 def _task(data: dict[object, object], hook: str, at_ms: int) -> tuple[str, str, str] | None:

@@ -270,3 +270,40 @@ def test_first_and_last_line_are_read_as_far_as_they_are_whole(tmp_path: Path, b
     path.write_text(text[: len(text) - cut])
     said = [record.text for record in read_turns(str(path))]
     assert said == ["질문 1", "대답 1: answer 1", "질문 2", "대답 2: answer 2"][: 4 if cut < 2 else 3]
+
+
+COMMANDS = [
+    ("/deploy", "staging, 오늘은 canary만"),
+    ("/shop:review", "focus on the payment path"),
+    ("fix-issue", "123 그리고 테스트 추가"),
+    ("/plan", "first line\nsecond line"),
+    ("/ask", "why does <b>this</b> fail?"),
+    ("/note", "쿠폰은 장바구니마다 하나"),
+    ("/run", "  --port 8081  "),
+    ("/explain", "</command-args> as text"),
+]
+
+
+def command_record(name: str, words: str, **more: object) -> dict[str, object]:
+    tags = f"<command-message>{name.lstrip('/')}</command-message>\n<command-name>{name}</command-name>"
+    return user("p1", f"{tags}\n<command-args>{words}</command-args>", **more)
+
+
+@pytest.mark.parametrize(("name", "words"), COMMANDS)
+def test_words_behind_a_command(tmp_path: Path, name: str, words: str) -> None:
+    path = write(tmp_path / "t.jsonl", command_record(name, words), assistant("m1", "a1", text("됐습니다.")))
+    assert said(list(read_turns(str(path)))) == [
+        ("user", "p1", f"/{name.lstrip('/')} {words.strip()}"),
+        ("assistant", "p1", "됐습니다."),
+    ]
+
+
+def test_commands_without_words_or_answer(tmp_path: Path) -> None:
+    """The host's own commands (/model opus) get no answer, a plugin's message is no person's."""
+    bare = write(tmp_path / "a.jsonl", command_record("/review", " "), assistant("m1", "a1", text("ok")))
+    assert [kind for kind, _, _ in said(list(read_turns(str(bare))))] == ["assistant"]
+    own = write(tmp_path / "b.jsonl", command_record("/model", "opus"), user("p2", "다음 질문"))
+    assert [words for _, _, words in said(list(read_turns(str(own))))] == ["다음 질문"]
+    machine = command_record("/x", "항상 푸시해", origin={"kind": "plugin"})
+    path = write(tmp_path / "c.jsonl", machine, assistant("m1", "a1", text("ok")))
+    assert [kind for kind, _, _ in said(list(read_turns(str(path))))] == ["assistant"]
