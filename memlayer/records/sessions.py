@@ -82,12 +82,15 @@ class Session:
     @property
     def has_unread_lines(self) -> bool:
         """True if the transcript has changed since it was read."""
-        if not self.transcript_path:
-            return False
         try:
-            return os.stat(self.transcript_path).st_size != self.read_bytes
+            return os.stat(self.locate()).st_size != self.read_bytes
         except OSError:
             return False
+
+    def locate(self) -> str:
+        """Return the transcript's path, corrected where the host named no file."""
+        self.transcript_path = paths.transcript_of(self.id, self.transcript_path)
+        return self.transcript_path
 
     @property
     def is_flushed(self) -> bool:

@@ -27,7 +27,7 @@ class Audit:
 
     by_hook: captured as they happened. by_transcript: missed by the hook and found later. waiting: in the spool.
     forgotten: on request. lost: in the transcript alone. left_out: sessions without a readable transcript, or with a
-    very long one.
+    very long one. unfound: those of them whose transcript was never found, though the host named one.
     """
 
     sessions: int = 0
@@ -38,6 +38,7 @@ class Audit:
     lost: int = 0
     left_out: int = 0
     worst_session: str = ""
+    unfound: tuple[str, ...] = ()
 
     @property
     def missed_share(self) -> float:
@@ -54,9 +55,11 @@ def audit_sessions(
     audit = Audit()
     most_lost = 0
     for session in list(sessions)[:MAX_SESSIONS]:
-        path = session.transcript_path
+        path = session.locate()
         if not (path and os.path.isfile(path) and os.path.getsize(path) <= MAX_TRANSCRIPT_BYTES):
-            audit = replace(audit, left_out=audit.left_out + 1)
+            is_unfound = bool(path and session.said_ms and not session.read_bytes and not os.path.exists(path))
+            unfound = (*audit.unfound, session.id) if is_unfound else audit.unfound
+            audit = replace(audit, left_out=audit.left_out + 1, unfound=unfound)
             continue
         events = store.events(session_id=session.id, limit=100_000)
         kept = [event for event in events if event.kind in ("user", "assistant")]
@@ -100,6 +103,13 @@ def finding(seen: Audit, *, is_capturing: bool = True) -> tuple[str, str, str]:
             + short_session(seen.worst_session),
             "hooks did not run, or failed: see logs/hook.log; `memlayer flush --wait` reads open and just-ended "
             "sessions again, `memlayer repair` all, and what was said in them while memlayer was off",
+        )
+    if seen.unfound:
+        named = ", ".join(short_session(session) for session in seen.unfound)
+        return (
+            "warn",
+            f"{summary}; no transcript was found of {named}: what their hooks missed is not known",
+            "where the host keeps them elsewhere: `memlayer import PATH`; it may also have been told to keep none",
         )
     if seen.missed_share > 0.2 and seen.by_transcript >= 5:
         return (

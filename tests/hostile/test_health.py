@@ -284,6 +284,17 @@ def test_running_turn_is_not_lost(host: Host) -> None:
     assert seen.lost == 0
 
 
+def test_transcript_that_was_never_found_is_named(host: Host) -> None:
+    host.path.rename(host.path.with_suffix(".moved"))
+    host.sessions.heard(host.event("user_prompt_submit", "p1", prompt="배포 언제?"), "p")
+    assert host.seen() == Audit(left_out=1, unfound=("s1",))
+    state, says, remedy = finding(host.seen())
+    assert state == "warn" and "no transcript was found of s1" in says and "memlayer import" in remedy
+    host.sessions.all()[0].read_bytes = 90  # it was read once: the host removes old ones
+    assert host.seen() == Audit(left_out=1)
+    assert finding(host.seen())[0] == "ok"
+
+
 def test_missing_transcript_is_skipped(host: Host) -> None:
     host.path.unlink()
     assert host.seen() == Audit(left_out=1)

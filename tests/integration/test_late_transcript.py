@@ -97,3 +97,25 @@ def test_later_lines_without_hooks_ignored(daemon: Daemon, hook: HookRunner, hos
         hook("session_start", "s2", source="startup")
         daemon.settle()
         assert told(daemon) == ["User: %s\nAssistant: %s" % (PROMPT, LATE)]
+
+
+@pytest.mark.parametrize("by", ["session end", "flush", "session start"])
+def test_transcript_elsewhere_than_named(daemon: Daemon, hook: HookRunner, host: Host, tmp_path: Path, by: str) -> None:
+    """The host named a file in a project's folder that has another name by now."""
+    projects = tmp_path / "projects"
+    (projects / "-다른-이름").mkdir(parents=True)
+    named, host.path = projects / "-shop" / "s1.jsonl", projects / "-다른-이름" / "s1.jsonl"
+    said = {"transcript_path": str(named)}
+    hook("session_start", "s1", "", source="startup", **said)
+    hook("user_prompt_submit", "s1", "p1", prompt=PROMPT, **said)
+    host.says("user", PROMPT, promptId="p1")
+    host.says("assistant", LATE)
+    if by == "session end":
+        hook("session_end", "s1", "", reason="other", **said)
+        settled(daemon)
+    elif by == "session start":
+        hook("session_start", "s2", "", source="startup")
+        settled(daemon)
+    else:
+        daemon.settle()
+    assert told(daemon) == ["User: %s\nAssistant: %s" % (PROMPT, LATE)]

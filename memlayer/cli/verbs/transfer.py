@@ -206,7 +206,7 @@ def is_export(path: str) -> bool:
 
 def transcripts_folder() -> str:
     """Return the host's folder of transcripts. Raises UserError without one."""
-    folder = os.path.join(os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude"), "projects")
+    folder = home_paths.host_projects()
     if not os.path.isdir(folder):
         raise UserError(f"There are no transcripts in {folder}. Give a PATH")
     return os.path.abspath(folder)

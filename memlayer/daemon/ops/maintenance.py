@@ -143,7 +143,7 @@ def witness(state: State, arguments: ops.Witness, progress: Progress) -> answers
     now_ms = int(time.time() * 1000)
     seen = audit.audit_sessions(state.home, state.sessions.all(), store, Tombstones(state.home), now_ms)
     finding = audit.finding(seen, is_capturing=state.settings.capture.enabled)
-    return arguments.read_answer({**asdict(seen), "finding": list(finding)})
+    return arguments.read_answer({**asdict(seen), "unfound": list(seen.unfound), "finding": list(finding)})
 
 
 def settings(state: State, arguments: ops.Settings, progress: Progress) -> answers.SettingsHeld:

@@ -104,7 +104,7 @@ def catch_up_session(state: State, session: Session, *, is_settling: bool = Fals
     services = state.services.result()
     until_ms = session.ended_ms + LATE_MS if session.ended and not is_settling else 0
     try:
-        read_bytes = os.stat(session.transcript_path).st_size if session.transcript_path else 0
+        read_bytes = os.stat(session.transcript_path).st_size if session.locate() else 0
         events, offset = catch_up.missed(session, services.store, until_ms=until_ms)
     except FileNotFoundError:  # a session that said nothing has none
         return 0

@@ -37,7 +37,7 @@ remembered_python = paths.under("python")
 
 # All that a daemon inherits: a host's environment holds API keys. A key that the user's settings name for a language
 # model or for embeddings comes on top: daemon_variables().
-KEPT_NAMES = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "LD_LIBRARY_PATH")
+KEPT_NAMES = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "CLAUDE_CONFIG_DIR")
 KEPT_PREFIX = "MEMLAYER_"
 MAX_NAMES_CHARS = 4000
 # The daemon's many threads would each keep a heap of their own: two hold a third less memory, and none waits for them.

@@ -173,6 +173,27 @@ def is_locked(path: str) -> bool:
     return False
 
 
+def host_projects() -> str:
+    """Return the host's folder of transcripts, a folder a project."""
+    return os.path.join(os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude"), "projects")
+
+
+def transcript_of(session_id: str, named: str) -> str:
+    """Return the path of a session's transcript, `named` if it is nowhere.
+
+    Where a host names a file that does not exist, the newest of the session's name in its projects' folders.
+    """
+    if os.path.isfile(named) or not session_id.replace("-", "").replace("_", "").isalnum():
+        return named
+    beside = os.path.dirname(os.path.dirname(named))
+    roots = {host_projects(), *([beside] if os.path.basename(beside) == "projects" else [])}
+    found = []
+    for root in roots:
+        with contextlib.suppress(OSError), os.scandir(root) as folders:
+            found += [os.path.join(folder.path, session_id + ".jsonl") for folder in folders]
+    return max(filter(os.path.isfile, found), key=os.path.getmtime, default=named)
+
+
 def sweep(folder: str, now_s: float, kept_s: float, dead_kept_s: float) -> int:
     """Remove temporary files of write_whole after a crash; return how many.
 

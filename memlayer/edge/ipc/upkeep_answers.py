@@ -276,6 +276,7 @@ class Witnessed(TypedDict):
     lost: int
     left_out: int
     worst_session: str
+    unfound: list[str]
     finding: list[str]
 
 
