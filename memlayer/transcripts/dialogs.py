@@ -75,7 +75,9 @@ def _refusal(record: _Json, block: _Json, call: ToolCall) -> tuple[bool, str]:
     """Return (whether the person refused a call, their words)."""
     content, result = string(block, "content"), string(record, "toolUseResult")
     if "toolDenialKind" in record:
-        is_refused, words = record["toolDenialKind"] == "user-rejected", string(record, "userFeedback")
+        holds_words = record.get("holdsPersonsWords") is True  # also where another program shows the dialog
+        is_refused = holds_words or record["toolDenialKind"] == "user-rejected"
+        words = string(record, "userFeedback") or (content.removeprefix(_WITH_WORDS) if holds_words else "")
     elif result == _WITHOUT_WORDS:
         return True, ""
     else:  # a server of tools chooses the text of its own errors

@@ -158,6 +158,19 @@ def test_words_of_a_refusal(tmp_path: Path, tool: str, words: str) -> None:
     assert old == new == [expected]
 
 
+@pytest.mark.parametrize("before", ["", REFUSED])
+def test_words_of_a_refusal_in_another_program(tmp_path: Path, before: str) -> None:
+    """An editor that shows the host's dialogs hands it the whole text; recorded from 2.1.332 by stream-json."""
+    fields = {
+        "toolDenialKind": "permission-rule",
+        "permissionDecision": {"decision": "reject", "source": "user_reject"},
+    }
+    content = before + "CI만 배포해"
+    held = dialog(tmp_path, "Bash", content, "Error: " + content, is_error=True, holdsPersonsWords=True, **fields)
+    assert held == ["CI만 배포해"]
+    assert dialog(tmp_path, "Bash", content, "Error: " + content, is_error=True, **fields) == []
+
+
 def test_host_note_behind_a_refusal_is_not_the_persons(tmp_path: Path) -> None:
     note = "\n\nNote: The user's next message may contain a correction or preference. Pay close attention"
     assert dialog(tmp_path, "Bash", REFUSED + "하지 마" + note, "Error: x", is_error=True) == ["하지 마"]
