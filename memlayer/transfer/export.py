@@ -31,6 +31,7 @@ BATCH_BYTES = 2_000_000
 MAX_LINE_BYTES = 64 * 1024 * 1024
 MAX_REASONS = 20
 _HEAD_BYTES = 4096
+_OF_THIS_HOME = ("born", "chosen")  # of a project: when its repository was made, and folders joined to it by hand
 _NAMES: dict[type, str] = {Event: "event", Memory: "memory", Usage: "usage"}
 _LISTS: dict[type, str] = {Session: "sessions", Event: "events", Memory: "memories", Usage: "usages"}
 
@@ -73,8 +74,8 @@ def write(path: str, store: Store, projects: Projects, sessions: Sessions, progr
 
             file.write(json.dumps({MARK: VERSION, "build": __version__, "at_ms": int(time.time() * 1000)}) + "\n")
             for project_id, known in projects.known().items():
-                # When a repository was made says nothing in another home.
-                line("project", {"id": project_id, **{name: value for name, value in known.items() if name != "born"}})
+                told = {name: value for name, value in known.items() if name not in _OF_THIS_HOME}
+                line("project", {"id": project_id, **told})
                 counts.projects += 1
             for session in sessions.all():
                 line("session", asdict(session))

@@ -22,6 +22,7 @@ from memlayer.recall.candidate import with_marks, with_start
 from memlayer.records.sessions import Sessions
 from memlayer.transfer import export as exporting
 from tests.support.shared_homes import AT_MS, SharedHome
+from tests.support.teams import colleagues
 
 SAID = (
     "결제 모듈은 지수 백오프로 최대 3번 재시도하기로 했습니다.",
@@ -83,6 +84,21 @@ def use(home: SharedHome, brought: list[Any], marks: list[str]) -> Sessions:
     return sessions
 
 
+def assert_comes_back(first: SharedHome, sessions: Sessions, second: SharedHome, folder: Path) -> None:
+    """Import a home's export into an empty home, whose own export is the same."""
+    before = exported(first, sessions, folder / "first.jsonl")
+    sessions = Sessions(str(second.home))
+    back = exporting.Exported(
+        str(folder / "first.jsonl"), second.services.store, second.projects, sessions,
+        second.services.forget.tombstones,
+    )  # fmt: skip
+    for part in back.parts():
+        back.take(part, second.services.indexer)
+    assert back.counts.reasons == []
+    after = exported(second, sessions, folder / "second.jsonl")
+    assert [line for line in after if line not in before] == [line for line in before if line not in after]
+
+
 # Without shrinking, and few: each example opens two stores on disk.
 @settings(
     max_examples=6, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate]
@@ -94,16 +110,47 @@ def test_an_export_comes_back_whole_and_the_same(brought: list[Any], marks: list
         folder = Path(name)
         first, second = (SharedHome(folder / of, folder / "가게") for of in ("first", "second"))
         try:
-            before = exported(first, use(first, brought, marks), folder / "first.jsonl")
-            sessions = Sessions(str(second.home))
-            back = exporting.Exported(
-                str(folder / "first.jsonl"), second.services.store, second.projects, sessions,
-                second.services.forget.tombstones,
-            )  # fmt: skip
-            for part in back.parts():
-                back.take(part, second.services.indexer)
-            assert back.counts.reasons == []
-            assert exported(second, sessions, folder / "second.jsonl") == before
+            assert_comes_back(first, use(first, brought, marks), second, folder)
         finally:
             first.close()
+            second.close()
+
+
+TEAM_NOTES = (
+    "배포는 매주 화요일 오전에 하기로 했어.",
+    "Decided: the staging port is 8443.",
+    "로그는 JSON 한 줄로 남기기로 했어.",
+    "We decided to keep coupons per cart.",
+    "결제 재시도는 지수 백오프로 최대 3번 하기로 했습니다.",
+    "We decided to store timestamps in UTC, 화면에서만 KST.",
+    "We decided to ship the iOS app on Thursdays.",
+    "세션 쿠키는 30분만 유지하기로 했어.",
+)
+
+
+@pytest.mark.parametrize("exporter", ["author", "reader"])
+def test_notes_of_a_team_come_back_the_same(tmp_path: Path, exporter: str) -> None:
+    with colleagues(tmp_path) as (minji, bob):
+        for person in (minji, bob):
+            person.teams.set_up(person.project_id, "folder")
+        promoted = [minji.note(text, number) for number, text in enumerate(TEAM_NOTES)]
+        for note in promoted:
+            minji.teams.promote(note)
+        minji.teams.sync(minji.project_id)
+        minji.commit("notes")
+        bob.update()
+        bob.teams.sync(bob.project_id)
+        bob.services.store.put_usages(
+            [usage_of(row, SHOWN, session_id="s1", prompt_id="", at_ms=AT_MS) for row in bob.theirs()]
+        )
+        assert len(bob.theirs()) == len(TEAM_NOTES), [note.text for note in promoted]
+        home = minji if exporter == "author" else bob
+        session = {"session_id": "s1", "cwd": str(home.project), "source": "startup"}
+        event = read_payload("session_start", json.dumps(session).encode(), project_dir=str(home.project), at_ms=AT_MS)
+        sessions = Sessions(str(home.home))
+        sessions.heard(event.event or {}, home.project_id).shown = [row.citation for row in bob.theirs()]
+        second = SharedHome(tmp_path / "second", tmp_path / "가게")
+        try:
+            assert_comes_back(home, sessions, second, tmp_path)
+        finally:
             second.close()
