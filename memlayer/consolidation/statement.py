@@ -12,7 +12,7 @@ from memlayer.edge.capture.spool import event_id
 from memlayer.kinds import Category, Kind
 from memlayer.model import Memory, citation_of, memory_key
 from memlayer.turns.salience import importance as importance_of
-from memlayer.turns.turn import MAX_MEMORY_CHARS, bare, cut_whole
+from memlayer.turns.turn import MAX_MEMORY_CHARS, cut_whole, with_holes
 
 
 def statement_of(
@@ -85,7 +85,7 @@ def as_said(text: str, at_ms: int) -> tuple[str, Kind]:
     A sentence that lacks its private part keeps the mark.
     In a promise, days that mean another day tomorrow get their date.
     """
-    text = bare(text, holes=True)
+    text = with_holes(text).strip()
     kind = kind_of(text)
     if kind == Kind.COMMITMENT:  # a day in anything else may mean every week
         text = with_dates(text, datetime.datetime.fromtimestamp(at_ms / 1000).date())

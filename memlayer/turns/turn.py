@@ -137,8 +137,12 @@ def bare(text: str, *, holes: bool = False) -> str:
 
     holes: see readable.
     """
-    text = _PRIVATE_SPAN.sub(_hole, text) if holes else text.replace(PRIVATE, " ")
-    return _MEDIA.sub(" ", text).strip()
+    return _MEDIA.sub(" ", with_holes(text) if holes else text.replace(PRIVATE, " ")).strip()
+
+
+def with_holes(text: str) -> str:
+    """Return text without private spans, marks within sentences aside."""
+    return _PRIVATE_SPAN.sub(_hole, text)
 
 
 def _hole(span: re.Match[str]) -> str:
