@@ -1,7 +1,7 @@
 """Score what sessions are given when a model reads finished ones.
 
-`python evals/notes.py SET.jsonl --notes NOTES.jsonl --starts STARTS.json [--then MORE.jsonl] [--tools TOOLS.jsonl]
-[--from N] [--sessions N] [--without] [--json FILE] [--rows FILE]`
+`python evals/notes.py SET.jsonl --notes NOTES.jsonl --starts STARTS.json [--then MORE.jsonl] [--headlines FILE]
+[--tools TOOLS.jsonl] [--from N] [--sessions N] [--without] [--json FILE] [--rows FILE]`
 
 Plays a set (evals/real_set.py) session by session through the real hooks and a real daemon, with a language model on
 127.0.0.1 that answers from a record (evals/notes_recorded.py), or with --without by the rules alone. Scores are for the
@@ -25,7 +25,7 @@ from rich.table import Table
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from evals.notes_play import Lived, Player, load_calls, root_of
-from evals.notes_recorded import Asked, RecordedModel, continued, load_record, sessions_of
+from evals.notes_recorded import Asked, RecordedModel, continued, load_record, sessions_of, with_headlines
 from evals.notes_score import Starts, kinds, load_starts, row_of, score
 from evals.real_set import load_turns
 
@@ -38,6 +38,7 @@ console = Console(highlight=False, width=None if sys.stdout.isatty() else 132)
 @click.argument("turns", type=FILE)
 @click.option("--notes", type=FILE, help="The record of the model's answers.")
 @click.option("--then", type=FILE, help="Another record, from its first session on.")
+@click.option("--headlines", type=FILE, help="Headlines of notes that were recorded without.")
 @click.option("--starts", "starts_file", type=FILE, required=True, help="What sessions would have needed.")
 @click.option("--tools", type=FILE, help="The tool calls of each turn.")
 @click.option("--from", "first", default=0, help="Play from this session on, counted from 0.")
@@ -49,6 +50,7 @@ def main(
     turns: Path,
     notes: Path | None,
     then: Path | None,
+    headlines: Path | None,
     starts_file: Path,
     tools: Path | None,
     first: int,
@@ -62,6 +64,8 @@ def main(
         raise click.UsageError("--notes, or --without")
     record = load_record(notes, every) if notes else {}
     record = continued(record, load_record(then, every)) if then else record
+    if headlines:
+        with_headlines(record, headlines)
     calls = load_calls(tools) if tools else {}
     files = [file for answer in record.values() for note in answer["notes"] for file in note.get("files", [])]
     model = None if without else RecordedModel(every, record)

@@ -20,6 +20,7 @@ from typing import Any
 from evals.real_set import Turn
 from memlayer.notes.request import tokens_of
 from memlayer.text.context_block import flatten
+from memlayer.turns.headline import first_clause
 
 HEAD_CHARS = 60  # of a prompt or an answer, by which its turn is known again
 KNOWN_CHARS = 60  # of a note whose end the product has changed
@@ -67,6 +68,18 @@ def load_record(path: Path, sessions: Sequence[Sequence[Turn]]) -> dict[int, Jso
         for name in ("notes", "tasks"):
             answer[name] += [_with_set_number(one, sessions[place], is_within) for one in row.get(name, [])]
     return record
+
+
+def with_headlines(record: Mapping[int, JsonObject], file: Path) -> None:
+    """Give recorded notes headlines and subjects from a file: {text: [headline, subject]}.
+
+    Raises OSError or ValueError.
+    """
+    headlines = json.loads(file.read_text("utf-8"))
+    for answer in record.values():
+        for note in answer["notes"]:
+            if note["text"] in headlines and not note.get("headline"):
+                note["headline"], note["subject"] = headlines[note["text"]]
 
 
 def _with_set_number(row: JsonObject, session: Sequence[Turn], is_within: bool) -> JsonObject:
@@ -186,9 +199,11 @@ class RecordedModel:
         return citations
 
     def _texts_of(self, recorded_id: str) -> list[str]:
-        """The texts that a recorded note or task ever had."""
-        rows = [row for answer in self.record.values() for row in (*answer["notes"], *answer["tasks"])]
-        return [str(row.get("text") or row.get("title")) for row in rows if row["id"] == recorded_id]
+        """The texts and headlines that a recorded note or task ever had."""
+        every = [row for answer in self.record.values() for row in (*answer["notes"], *answer["tasks"])]
+        rows = [row for row in every if row["id"] == recorded_id]
+        texts = [str(row.get("text") or row.get("title")) for row in rows]
+        return [*texts, *(row["headline"] for row in rows if row.get("headline")), *map(first_clause, texts)]
 
 
 def split_request(prompt: str) -> tuple[str, dict[int, str]]:

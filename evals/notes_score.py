@@ -51,6 +51,7 @@ class Met:
     fact: Fact
     is_noted: bool
     is_given: bool  # by the start or the first prompt's notes, in a line that is no summary
+    is_at_start: bool  # by the start alone
     is_summarised: bool  # in a summary alone
 
 
@@ -58,8 +59,15 @@ def facts_of(lived: Lived, starts: Starts) -> list[Met]:
     """Return the facts that a session would have needed."""
     first = (*lived.start_lines, *(lived.block_lines[0] if lived.block_lines else ()))
     stated, summed = _turns(first, is_summary=False), _turns(first, is_summary=True)
+    at_start = _turns(lived.start_lines, is_summary=False)
     return [
-        Met(fact, fact.turn in lived.noted, fact.turn in stated, fact.turn in summed and fact.turn not in stated)
+        Met(
+            fact,
+            fact.turn in lived.noted,
+            fact.turn in stated,
+            fact.turn in at_start,
+            fact.turn in summed and fact.turn not in stated,
+        )
         for fact in starts.facts.get(lived.turns[0].session, ())
     ]
 
@@ -93,6 +101,7 @@ def score(sessions: Sequence[Lived], starts: Starts, asked: Sequence[Asked]) -> 
         "facts needed": len(facts),
         "of them in the notebook": len(noted),
         "given": sum(met.is_given for met in facts),
+        "given by the start": sum(met.is_at_start for met in facts),
         "given of those in the notebook": sum(met.is_given for met in noted),
         "share of those in the notebook, %": _percent(sum(met.is_given for met in noted), len(noted)),
         "in a summary alone": sum(met.is_summarised for met in facts),
@@ -101,7 +110,8 @@ def score(sessions: Sequence[Lived], starts: Starts, asked: Sequence[Asked]) -> 
         "needs met": sum(is_met for _, _, is_met in needs),
         "notes in force, mean": _mean([lived.noted_lines for lived in sessions]),
         "notes in force, max": max((lived.noted_lines for lived in sessions), default=0),
-        "characters of a start, mean": _mean(chars),
+        "characters of a start, p50": _quantile(chars, 0.5),
+        "characters of a start, p95": _quantile(chars, 0.95),
         "characters of a start, max": max(chars, default=0),
         "characters of a first prompt's notes, mean": _mean(first),
         "characters of a first prompt's notes, max": max(first, default=0),

@@ -77,6 +77,7 @@ class Memory:
     pinned: the user wants it kept and first. settled: which extractor has consolidated a turn, "" when none has.
     evidence: JSON of the source's spans that state it, "" while there is none. level: of growth/levels.py, 0 for raw.
     files: paths that it is about, as the session named them. error: the error line that it explains, or "".
+    headline: the fact in a line, "" where nobody wrote one; see text/headline.py. subject: the group of its headline.
     citation: the name in [mem:...]; 6 characters of base 62, derived from the id.
     """
 
@@ -100,6 +101,8 @@ class Memory:
     level: int = 0
     files: tuple[str, ...] = ()
     error: str = ""
+    headline: str = ""
+    subject: str = ""
 
     @property
     def known_kind(self) -> Kind:

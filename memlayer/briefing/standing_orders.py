@@ -77,7 +77,7 @@ def _orders(store: Store, project_id: str) -> Iterator[Memory]:
                     project_id=scope, category=Category.CORE, kind=kind, is_current=True, limit=_ORDERS_LOOKED_AT
                 )
             )
-            if _is_noted_wish(memory) or is_order(memory.known_kind, memory.text)
+            if _is_noted_wish(memory) or (memory.settled != SESSION_READER and is_order(memory.known_kind, memory.text))
         ]
         orders = without_echoes(by_a_person(store, stated))
         yield from sorted(orders, key=lambda memory: (not memory.pinned, -memory.at_ms))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Collection, Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 
-from memlayer.briefing import noted_start
+from memlayer.briefing import listed_start, noted_start
 from memlayer.briefing.session_summary import is_due, is_farewell
 from memlayer.briefing.standing_orders import orders_in_force, rule_lines, rules_in_short
 from memlayer.briefing.summary_text import SUMMARY_CHARS, summary_in_short
@@ -24,7 +23,6 @@ from memlayer.recall.superseded import Replacement, replacement_of
 from memlayer.text import context_block
 from memlayer.text.sentences import prose
 from memlayer.transcripts import host_memory
-from memlayer.turns.opening import TEMPLATE_TURNS, opening_term
 from memlayer.turns.plans import is_done, plan_of
 from memlayer.turns.questions import asks_a_fact, is_still_open
 from memlayer.turns.retraction import Order, order_of
@@ -36,6 +34,7 @@ ENTRY_CHARS = 240
 MAX_OF_A_KIND = 3
 MAX_DUE = 2
 MAX_OF_TEAM = 2
+UNLISTED_CHARS = 1200  # of a start that chooses by rules: more lines were idle (docs/quality.md)
 REST_CHARS = 300  # kept for the last session where rules would take all the room
 RULE_SHARE = 0.5  # of a prompt: it does hardly anything but lay down its rules
 # Older commitments and open items are history: recall finds them for a prompt about them.
@@ -53,7 +52,7 @@ class WorkingSetRules:
 
     enabled: bool = True
     max_entries: int = 6
-    max_chars: int = 1200
+    max_chars: int = 3500
 
 
 @dataclass(frozen=True)
@@ -73,15 +72,20 @@ def compose(
 ) -> str:
     """The working set of a project, "" for none.
 
-    First the rules that a person laid down, all of them: shortened or counted where they are too many. Then the last
-    session's summary, pinned memories, those of every project, decisions, preferences and due commitments, by turns.
+    In a project with notes all that is known, by headline (listed_start). Else first the rules that a person laid down,
+    all of them: shortened or counted where they are too many. Then the last session's summary, pinned memories, those
+    of every project, decisions, preferences and due commitments, by turns.
     excluded_session_id: a session that has its own turns in its context, after a compaction. excluded_ids: memories
     that stand there already. Raises StoreError.
     """
     if not rules.enabled or not rules.max_entries:
         return ""
-    head = context_block.head(context_block.WORKING_SET_EXPLANATION)
     orders = orders_in_force(store, project_id)
+    notes = noted_start.notes_in_force(store, project_id, _CORE_LOOKED_AT)
+    if notes:
+        known = noted_start.known(store, project_id, notes, orders, excluded_session_id, excluded_ids)
+        return listed_start.compose(known, project_id, rules.max_chars)
+    head = context_block.head(context_block.WORKING_SET_EXPLANATION)
     told_ids = frozenset(excluded_ids).union(order.id for order in orders)
     words = {order.text for order in orders}
     rest = [
@@ -90,13 +94,11 @@ def compose(
         if entry.memory.id not in told_ids and entry.memory.text not in words
     ]
     rest = precedence.ordered(rest, lambda entry: precedence.Entry(entry.memory.text, entry.memory.at_ms))
-    room = rules.max_chars - len(head)
+    room = min(rules.max_chars, UNLISTED_CHARS) - len(head)
     orders = [order for order in orders if order.id not in excluded_ids]
     lines = rule_lines(orders, project_id, room - (min(REST_CHARS, room // 3) if rest else 0))
-    contents = noted_start.contents_line(noted_start.notes_in_force(store, project_id, _CORE_LOOKED_AT))
-    room -= len(contents) + 1 if contents else 0
     lines += _rest(rest, orders, project_id, rules.max_entries, room - sum(len(line) + 1 for line in lines))
-    return "\n".join([head, *lines, *filter(None, [contents])]) if lines else ""
+    return "\n".join([head, *lines]) if lines else ""
 
 
 def _rest(entries: Sequence[_Line], orders: Sequence[Memory], project_id: str, most: int, left: int) -> list[str]:
@@ -166,7 +168,7 @@ def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator
         MemoryQuery(project_id=project_id, category=Category.CORE, is_current=False, limit=_OVER_LOOKED_AT)
     )
     gone = {(entry.session_id, entry.prompt_id) for entry in over if entry.prompt_id}  # turns of superseded statements
-    scripts = _of_a_script(reports)
+    scripts = noted_start.of_a_script(reports)
     turns = [
         entry
         for entry in reports
@@ -189,15 +191,8 @@ def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator
         )
     )
     now_ms = max([entry.at_ms for entry in (*turns[:1], *summaries[:1], *core)], default=0)
-    notes = noted_start.notes_in_force(store, project_id, _CORE_LOOKED_AT)
     tasks = noted_start.live_tasks(core, (*reports, *summaries))
     core = [entry for entry in core if entry.known_kind is not Kind.TASK]
-    if notes:
-        yield from _with_notes(tasks, summaries)
-        yield from map(_stated, [entry for entry in core if entry.pinned])
-        yield from _everywhere(store, project_id)
-        yield from _of_team(store, project_id)
-        return
     newest = summaries[0] if summaries else None
     # The newest turn's session has no summary yet: it still runs, it died a moment ago, or it was too short for one.
     last = [turn for turn in turns if newest is None or turn.at_ms > newest.at_ms]
@@ -238,25 +233,6 @@ def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator
     yield from _of_team(store, project_id)
     if told is None and last:  # a question with its answer, below the statements that it may repeat
         yield _Line(last[0], shortened(last[0].text))
-
-
-def _with_notes(tasks: Sequence[Memory], summaries: Sequence[Memory]) -> Iterator[_Line]:
-    """The last session, open work, and the day's other sessions.
-
-    In this order: where rules leave room for one line, the work that just ended is needed more often than a task.
-    """
-    recent = noted_start.recent_summaries(summaries)
-    lines = [
-        _Line(
-            summary,
-            ("" if place else "(last session) ") + summary_in_short(summary.text, noted_start.SUMMARY_CHARS),
-            noted_start.SUMMARY_CHARS,
-        )
-        for place, summary in enumerate(recent)
-    ]
-    yield from lines[:1]
-    yield from map(_open, tasks)
-    yield from lines[1:]
 
 
 def _everywhere(store: Store, project_id: str) -> Iterator[_Line]:
@@ -303,13 +279,6 @@ def _was_carried_out(turn: Memory, reports: Sequence[Memory]) -> bool:
     return bool(plan) and is_done(plan, [later.text for later in reports if later.at_ms > turn.at_ms])
 
 
-def _of_a_script(turns: Sequence[Memory]) -> frozenset[str]:
-    """The ids of turns whose prompts begin like many of the others."""
-    openings = {turn.id: opening_term(prompt_and_answer(turn.text)[0]) for turn in turns}
-    counted = Counter(openings.values())
-    return frozenset(turn for turn, term in openings.items() if term and counted[term] > TEMPLATE_TURNS)
-
-
 def _says_something(memory: Memory) -> bool:
     is_open = memory.known_kind is Kind.OPEN_QUESTION and is_still_open(memory.text)
     is_shown = _start_of(memory) is Start.NEWEST_TURN or memory.known_kind is Kind.OPEN_QUESTION
@@ -326,13 +295,10 @@ def without_said(block: str, host_lines: host_memory.Lines) -> str:
     """Return a working set without the lines of the host's own memory."""
     if not host_lines or not block:
         return block
-    lines = [line for line in block.split("\n") if not (line.startswith("- [mem:") and _is_said(line, host_lines))]
-    return "\n".join(lines) if any(line.startswith("- [mem:") for line in lines) else ""
-
-
-def _is_said(line: str, host_lines: host_memory.Lines) -> bool:
-    _, _, text = line.partition(": ")  # behind the citation and the day
-    return host_memory.says(host_lines, text)
+    entries = context_block.entry_lines(block)
+    said = {line for line in entries if host_memory.says(host_lines, context_block.text_of(line))}
+    lines = [line for line in block.split("\n") if line not in said]
+    return listed_start.without_empty_headings(lines) if len(said) < len(entries) else ""
 
 
 def in_short(block: str, max_chars: int) -> str:
@@ -340,10 +306,11 @@ def in_short(block: str, max_chars: int) -> str:
     lines, left = [context_block.HEADER, context_block.SHORT_EXPLANATION], max_chars
     left -= sum(len(line) + 1 for line in lines)
     rules, others = rules_in_short(block.split("\n"), left)
-    others = [line for line in others if line in context_block.entry_lines(block)]
+    entries = context_block.entry_lines(block)
+    listed = listed_start.rules_in(block)
     lines += rules
     left -= sum(len(line) + 1 for line in rules)
-    for line in others:
+    for line in [*listed, *(line for line in others if line in entries and line not in listed)]:
         if len(line) + 1 <= left:
             lines.append(line)
             left -= len(line) + 1

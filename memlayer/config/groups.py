@@ -69,7 +69,7 @@ class WorkingSetSettings(Group):
 
     enabled: bool = setting(True, "Start a session with where the last one left off.")
     max_entries: Whole = setting(6, "Entries a session starts with.", unit="entries", ge=0, le=20)
-    max_chars: Whole = setting(1200, "Length of the whole working set.", unit="characters", ge=0, le=9500)
+    max_chars: Whole = setting(3500, "Length of the whole working set.", unit="characters", ge=0, le=9500)
 
 
 class MemorySettings(Group):

@@ -26,6 +26,7 @@ class DraftNote:
     """A note as the model wrote it.
 
     turn: a number within the session, 0 for none. also: (quote, turn) of further turns that it rests on.
+    headline, subject: see text/headline.py.
     """
 
     kind: str
@@ -36,6 +37,8 @@ class DraftNote:
     error: str = ""
     replaces: tuple[str, ...] = ()
     also: tuple[tuple[str, int], ...] = ()
+    headline: str = ""
+    subject: str = ""
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,19 @@ def parse(text: str) -> SessionAnswer | None:
 
     None where there is none.
     """
+    value = _first_object(text, {"summary", "notes"})
+    return _answer_of(value) if value is not None else None
+
+
+def parse_headlines(text: str) -> list[tuple[str, str, str]]:
+    """Return (citation, headline, subject) of an answer about headlines; never raises."""
+    value = _first_object(text, {"headlines"}) or {}
+    rows = [(_bare_id(_line(row.get("id"))), row) for row in _rows(value.get("headlines"))]
+    return [(citation, _line(row.get("headline")), _line(row.get("subject"))) for citation, row in rows if citation]
+
+
+def _first_object(text: str, names: set[str]) -> dict[str, Any] | None:
+    """Return a text's first JSON object with one of the names."""
     text = _THOUGHTS.sub("", text[:MAX_ANSWER_CHARS])
     decoder = json.JSONDecoder(strict=False)  # a line break inside a string is no reason to lose the answer
     for start in [match.start() for match in re.finditer(r"\{", text)][:_MAX_STARTS]:
@@ -78,8 +94,8 @@ def parse(text: str) -> SessionAnswer | None:
             value = decoder.raw_decode(text, start)[0]
         except (ValueError, RecursionError):
             continue
-        if isinstance(value, dict) and {"summary", "notes"} & value.keys():
-            return _answer_of(value)
+        if isinstance(value, dict) and names & value.keys():
+            return value
     return None
 
 
@@ -101,6 +117,8 @@ def _note(row: dict[str, Any]) -> DraftNote:
         files=_lines(row.get("files"))[:MAX_FILES],
         error=_line(row.get("error")),
         replaces=_lines(row.get("replaces"))[:MAX_IDS],
+        headline=_line(row.get("headline")),
+        subject=_line(row.get("subject")),
         also=tuple((_text(more.get("quote")), _number(more.get("turn"))) for more in _rows(row.get("also"))[:MAX_ALSO]),
     )
 

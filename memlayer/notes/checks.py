@@ -6,15 +6,16 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from http import HTTPStatus
 
 from memlayer.kinds import NOTED
 from memlayer.notes.addressed import addressed_spans, is_addressed
 from memlayer.notes.answer import DraftNote
-from memlayer.notes.quotes import align_in_turns
-from memlayer.notes.session_turns import SessionTurn
+from memlayer.notes.session_turns import SessionTurn, align_in_turns
 from memlayer.text.sentences import is_question, sentences
 from memlayer.text.terms import index_terms
-from memlayer.turns.evidence import Evidence
+from memlayer.turns.evidence import Evidence, is_short
+from memlayer.turns.headline import MAX_HEADLINE_CHARS, MAX_SUBJECT_CHARS
 
 MIN_TEXT_CHARS, MAX_TEXT_CHARS = 12, 420
 MIN_GROUNDED = 0.3  # share of a note's terms that stand in the session; the rest is wording
@@ -23,6 +24,9 @@ LEAST_SCRIPT = 0.1  # of a session's letters, from which a note's words in that 
 _HANGUL, _LETTER = re.compile("[가-힣]"), re.compile(r"[^\W\d_]")
 _NUMBER = re.compile(r"\d+")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{4}년 ?\d{1,2}월 ?\d{1,2}일")
+# The turns say "not found" and a note 404; a round number may as well be an amount.
+_STATUS_NUMBERS = {str(status.value) for status in HTTPStatus if status.value % 100}
+_PRODUCT = re.compile(r"\b[A-Z][a-z]+\.(?:js|io|ai|dev)\b")  # "Next.js" is no file
 _PART = r"[A-Za-z0-9_.+@-]"
 # Addresses, absolute paths, paths of three parts or with a file's ending, hashes, file names; "amend/rebase" is none.
 _NAME = re.compile(
@@ -46,6 +50,7 @@ class Refusal(StrEnum):
     TOO_SHORT = "it says too little"
     TOO_LONG = "it is too long"
     NO_QUOTE = "its quote does not stand in the session"
+    SHORT_QUOTE = "its quote is too short to prove anything"
     ADDRESSED = "its quote addresses a model"
     NEW_NUMBER = "it has a number that the session does not have"
     NEW_NAME = "it has a path, address or id that the session does not have"
@@ -63,15 +68,19 @@ class Refusal(StrEnum):
 class CheckedNote:
     """A note that passed.
 
-    turn: the turn of the first quote. evidence: of each quote that was found. files: those that the session names;
-    error: a failed call's, or "".
+    text: without sentences that name things the session does not have. turn: the turn of the first quote. evidence: of
+    each quote that was found. files: those that the session names; error: a failed call's, or "". headline, subject: ""
+    where they did not pass.
     """
 
     draft: DraftNote
+    text: str
     turn: SessionTurn
     evidence: tuple[Evidence, ...]
     files: tuple[str, ...]
     error: str
+    headline: str
+    subject: str
 
 
 @dataclass(frozen=True)
@@ -93,7 +102,7 @@ class SessionText:
         for turn in turns:
             parts += [turn.spoken, *turn.files, *(f"{row.call} {row.error}" for row in turn.failures)]
         self.text = "\n".join(parts).lower()
-        self.numbers = set(_NUMBER.findall(self.text))
+        self.numbers = _STATUS_NUMBERS.union(_NUMBER.findall(self.text))
         self.terms = frozenset(index_terms(self.text).split())
         self.hangul_share = len(_HANGUL.findall(self.text)) / max(1, len(_LETTER.findall(self.text)))
 
@@ -111,7 +120,7 @@ class SessionText:
         return name in self.text or (len(name.split("/")) > 1 and "/".join(name.split("/")[-2:]) in self.text)
 
 
-def check(draft: DraftNote, turns: Sequence[SessionTurn], replaced: Iterable[str] = ()) -> CheckedNote | RefusedNote:
+def check(draft: DraftNote, turns: Sequence[SessionTurn], replaced: Sequence[str] = ()) -> CheckedNote | RefusedNote:
     """Compare a note with its session.
 
     replaced: the texts of the notes in its `replaces`.
@@ -121,18 +130,46 @@ def check(draft: DraftNote, turns: Sequence[SessionTurn], replaced: Iterable[str
         return RefusedNote(draft, reason)
     place = align_in_turns(draft.quote, draft.turn, turns)
     if place is None:
-        return RefusedNote(draft, Refusal.NO_QUOTE)
+        return RefusedNote(draft, Refusal.SHORT_QUOTE if is_short(draft.quote) else Refusal.NO_QUOTE)
     turn, evidence = place
     if _is_addressed([turn], evidence) or addressed_spans(draft.text):
         return RefusedNote(draft, Refusal.ADDRESSED)
     session = SessionText(turns, replaced)
-    reason = _content_problem(draft.text, session)
+    text = grounded(draft.text, session)
+    reason = _content_problem(text, session) if text else _content_problem(draft.text, session)
     if reason is not None:
         return RefusedNote(draft, reason)
     files = tuple(path for path in draft.files if session.has_name(path) and not addressed_spans(path))
     further = [align_in_turns(quote, number, turns) for quote, number in draft.also]
     others = [other for _, other in filter(None, further) if not _is_addressed(turns, other)]
-    return CheckedNote(draft, turn, (evidence, *others), files, _known_error(draft.error, session))
+    error = _known_error(draft.error, session)
+    headline = headline_from(draft.headline, [*replaced, text], turns)
+    return CheckedNote(draft, text, turn, (evidence, *others), files, error, headline, subject_from(draft.subject))
+
+
+def headline_from(text: str, sources: Iterable[str], turns: Sequence[SessionTurn] = ()) -> str:
+    """Return a model's headline, "" for a claim that its sources lack.
+
+    sources: the note's text, and those of the notes that it replaces. turns: of its session.
+    """
+    is_fit = MIN_TEXT_CHARS <= len(text) <= MAX_HEADLINE_CHARS and not is_question(text)
+    is_fit = is_fit and not (_ECHO.search(text) or _INSTRUCTS.search(text) or addressed_spans(text))
+    return text if is_fit and _content_problem(text, SessionText(turns, sources)) is None else ""
+
+
+def subject_from(text: str) -> str:
+    """Return a model's subject, "" for one that is no name."""
+    is_fit = len(text) <= MAX_SUBJECT_CHARS and not (_ECHO.search(text) or addressed_spans(text))
+    return text.strip(" .:") if is_fit else ""
+
+
+def grounded(text: str, session: SessionText) -> str:
+    """Return a text without sentences that name things unknown to the session."""
+    if _unknown(text, session) is None:
+        return text
+    spoken = [text[span.start : span.end].strip() for span in sentences(text)]
+    kept = " ".join(sentence for sentence in spoken if _unknown(sentence, session) is None)
+    return kept if len(kept) >= MIN_TEXT_CHARS else ""
 
 
 def _is_addressed(turns: Sequence[SessionTurn], evidence: Evidence) -> bool:
@@ -161,11 +198,18 @@ def _form_problem(draft: DraftNote) -> Refusal | None:
     )
 
 
-def _content_problem(text: str, session: SessionText) -> Refusal | None:
+def _unknown(text: str, session: SessionText) -> Refusal | None:
+    """Return why a text names something unknown, None if it does not."""
+    text = _PRODUCT.sub("", text)
     if any(number not in session.numbers for number in _NUMBER.findall(_DATE.sub("", text))):
         return Refusal.NEW_NUMBER
-    if any(not session.has_name(name) for name in _NAME.findall(text)):
-        return Refusal.NEW_NAME
+    return Refusal.NEW_NAME if any(not session.has_name(name) for name in _NAME.findall(text)) else None
+
+
+def _content_problem(text: str, session: SessionText) -> Refusal | None:
+    unknown = _unknown(text, session)
+    if unknown is not None:
+        return unknown
     terms = [term for term in set(index_terms(text).split()) if not session.lacks_script(term)]
     if len(session.terms.intersection(terms)) < MIN_GROUNDED * len(terms):
         return Refusal.OFF_TOPIC
@@ -180,15 +224,13 @@ def _known_error(error: str, session: SessionText) -> str:
     return error[:MAX_ERROR_CHARS]
 
 
-def summary_problem(summary: str, turns: Sequence[SessionTurn], shown: Iterable[str] = ()) -> Refusal | None:
-    """Return why a summary is refused; None for a good one.
+def checked_summary(summary: str, turns: Sequence[SessionTurn], shown: Iterable[str] = ()) -> str:
+    """Return a summary's sentences that the session carries, "" for none.
 
     shown: texts of the notes and tasks in its request, which it may name.
     """
-    if not summary:
-        return None
-    if _ECHO.search(summary):
-        return Refusal.ECHO
-    if addressed_spans(summary) or _INSTRUCTS.search(summary):
-        return Refusal.ADDRESSED
-    return _content_problem(summary, SessionText(turns, shown))
+    if not summary or _ECHO.search(summary) or addressed_spans(summary) or _INSTRUCTS.search(summary):
+        return ""
+    session = SessionText(turns, shown)
+    text = grounded(summary, session)
+    return text if text and _content_problem(text, session) is None else ""

@@ -16,10 +16,9 @@ from memlayer.indexing.indexer import Indexer
 from memlayer.kinds import Category, Kind
 from memlayer.model import Memory, citation_of
 from memlayer.notes.answer import DraftNote, DraftTask, SessionAnswer
-from memlayer.notes.checks import MIN_TEXT_CHARS, CheckedNote, Refusal, RefusedNote, check, summary_problem
-from memlayer.notes.merging import is_unconfirmed, merge, taken_back
-from memlayer.notes.quotes import align_in_turns
-from memlayer.notes.session_turns import SessionTurn
+from memlayer.notes.checks import MIN_TEXT_CHARS, CheckedNote, Refusal, RefusedNote, check, checked_summary
+from memlayer.notes.merging import is_unconfirmed, merge, taken_back, with_doubt
+from memlayer.notes.session_turns import SessionTurn, align_in_turns
 from memlayer.ports import MemoryQuery, Store
 from memlayer.records.sessions import Session
 from memlayer.records.tombstones import Tombstones, summary_mark
@@ -159,8 +158,9 @@ class NoteKeeper:
             at_ms=max(turn.at_ms for turn in turns if turn.prompt_id in prompt_ids), prompt_id=note.turn.prompt_id,
         )  # fmt: skip
         return replace(
-            made, settled=SESSION_READER, evidence=evidence.to_json(note.evidence), files=note.files, error=note.error
-        )
+            made, settled=SESSION_READER, evidence=evidence.to_json(note.evidence), files=note.files, error=note.error,
+            headline=with_doubt(note.headline, text), subject=note.subject,
+        )  # fmt: skip
 
     def _problem(self, new: Memory, known: Iterable[Memory], replaced: set[str]) -> Refusal | None:
         if self.tombstones.covers_memory(new):
@@ -259,7 +259,8 @@ class NoteKeeper:
         self, session: Session, turns: Sequence[SessionTurn], text: str, before: str, shown: Sequence[str]
     ) -> None:
         """Put the model's summary in the place of the rules'."""
-        if not text or summary_problem(text, turns, shown) is not None or summary_mark(session.id) in self.tombstones:
+        text = checked_summary(text, turns, shown)
+        if not text or summary_mark(session.id) in self.tombstones:
             return
         events = self.store.events(session_id=session.id, project_id=session.project_id, limit=MAX_ROWS)
         events = [event for event in events if event.kind in ("user", "assistant", "tool")]
@@ -290,8 +291,9 @@ def _attempt_of(cause: Memory, at_ms: int) -> Memory | None:
         source_ids=cause.source_ids, at_ms=at_ms, prompt_id=cause.prompt_id,
     )  # fmt: skip
     return replace(
-        made, settled=SESSION_READER, evidence=cause.evidence, level=cause.level, files=cause.files, error=cause.error
-    )
+        made, settled=SESSION_READER, evidence=cause.evidence, level=cause.level, files=cause.files, error=cause.error,
+        subject=cause.subject,
+    )  # fmt: skip
 
 
 def _observation(task: DraftTask, turn: SessionTurn, known: Task | None) -> Observation:

@@ -11,6 +11,7 @@ from memlayer.model import Memory
 from memlayer.notes.checks import MAX_TEXT_CHARS, CheckedNote
 from memlayer.notes.session_turns import SessionTurn
 from memlayer.text.terms import index_terms
+from memlayer.turns.headline import MAX_HEADLINE_CHARS
 
 STORIES = (Kind.ATTEMPT, Kind.CAUSE)  # their numbers hold on; a decision's are changed by its reversal
 UNCONFIRMED = {True: " (시도함, 미확인)", False: " (tried, unconfirmed)"}
@@ -33,6 +34,17 @@ class Merged(NamedTuple):
 def is_unconfirmed(text: str) -> bool:
     """Return whether a note says that nobody has seen it hold."""
     return bool(_UNCONFIRMED.search(text))
+
+
+def with_doubt(headline: str, text: str) -> str:
+    """Return a headline marked as unconfirmed like its text.
+
+    "" where the mark does not fit.
+    """
+    if not headline or not is_unconfirmed(text) or is_unconfirmed(headline):
+        return headline
+    marked = headline + (" (미확인)" if _HANGUL.search(headline) else " (unconfirmed)")
+    return marked if len(marked) <= MAX_HEADLINE_CHARS else ""
 
 
 def taken_back(text: str) -> str:
@@ -76,7 +88,7 @@ def _with_doubt(note: CheckedNote, turns: Sequence[SessionTurn]) -> str:
 
     It came in the session's last turn, which changed files.
     """
-    text = note.draft.text
+    text = note.text
     last = turns[-1]
     is_last = all(row.prompt_id == last.prompt_id and row.speaker == "assistant" for row in note.evidence)
     if note.draft.kind != Kind.CAUSE or not (is_last and last.files) or _UNCONFIRMED.search(text):

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 
 from memlayer.briefing.summary_text import add_part
 from memlayer.errors import ConsolidationError
+from memlayer.model import Memory
 from memlayer.notes.answer import SessionAnswer, parse
+from memlayer.notes.headlines import headlines_prompt, headlines_request, with_headlines
 from memlayer.notes.keeper import Kept, NoteKeeper
 from memlayer.notes.reading_log import MAX_TRIES, Reading, ReadingLog
 from memlayer.notes.request import MAX_ANSWER_TOKENS, Request, first_part, tokens_of
@@ -129,35 +131,49 @@ class SessionReader:
         reading = self.readings.get(part.session.id)
         if reading.answer and reading.digest == part.request.digest:
             return True
-        if self.is_paused:
+        self.reading = part.session.id
+        try:
+            done = self._complete(part.request.system, part.request.prompt)
+        finally:
+            self.reading = ""
+        if done is None:
             return False
-        reserved = self.budget.reserve(part.request.tokens + self.own_tokens)
+        text, used = done
+        reading.project_id = part.session.project_id
+        reading.tries = reading.tries + 1 if reading.digest == part.request.digest else 1
+        reading.digest, reading.answer = part.request.digest, text
+        reading.calls, reading.tokens = reading.calls + 1, reading.tokens + used
+        self.readings.put(reading)
+        return True
+
+    def head(self, notes: Sequence[Memory], subjects: Sequence[str]) -> list[Memory] | None:
+        """Have the model write headlines; None where it cannot be asked.
+
+        Returns the notes whose headlines passed.
+        """
+        done = None if self.is_paused else self._complete(headlines_prompt(), headlines_request(notes, subjects))
+        return None if done is None else list(with_headlines(notes, done[0]))
+
+    def _complete(self, system: str, prompt: str) -> tuple[str, int] | None:
+        """Return the model's answer and its tokens, None for none."""
+        tokens = tokens_of(system) + tokens_of(prompt)
+        reserved = self.budget.reserve(tokens + MAX_ANSWER_TOKENS + self.own_tokens)
         if reserved is None:
             self.waits_why = "the day's budget is used up"
             self._paused_until = time.monotonic() + BUDGET_PAUSE_S
-            return False
-        self.reading, self.waits_why = part.session.id, ""
+            return None
+        self.waits_why = ""
         try:
-            done = self.model.complete(
-                part.request.system, part.request.prompt, max_tokens=MAX_ANSWER_TOKENS, deadline_s=self.timeout_s
-            )
+            done = self.model.complete(system, prompt, max_tokens=MAX_ANSWER_TOKENS, deadline_s=self.timeout_s)
         except ConsolidationError as bad:
             if isinstance(bad, ModelMissing):
                 self.budget.give_back(reserved)
             self._failed(str(bad))
-            return False
-        finally:
-            self.reading = ""
-        estimated = part.request.tokens - MAX_ANSWER_TOKENS + tokens_of(done.text)
-        used = done.input_tokens + done.output_tokens or estimated
+            return None
+        used = done.input_tokens + done.output_tokens or tokens + tokens_of(done.text)
         self.budget.settle(reserved, used, done.cost_usd)
-        reading.project_id = part.session.project_id
-        reading.tries = reading.tries + 1 if reading.digest == part.request.digest else 1
-        reading.digest, reading.answer = part.request.digest, done.text
-        reading.calls, reading.tokens = reading.calls + 1, reading.tokens + used
-        self.readings.put(reading)
         self._failures = 0
-        return True
+        return done.text, used
 
     def apply(self, part: Part) -> Kept | None:
         """Keep the notes of the answer on disk; None for no JSON.

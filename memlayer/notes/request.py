@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -15,12 +16,16 @@ from memlayer.notes.addressed import without_addressed
 from memlayer.notes.session_turns import SessionTurn, turn_as_text
 from memlayer.text.context_block import flatten
 from memlayer.text.terms import query_terms
+from memlayer.turns.headline import headline_of
 
-VERSION = "2"  # goes up with reader_prompt.md
+VERSION = "3"  # goes up with reader_prompt.md
 MAX_CALL_TOKENS = 12_000  # in and out
 MAX_ANSWER_TOKENS = 2_000
-NOTES_TOKENS = 2_500  # of the notes in force; beyond it those nearest to the session's words
+NOTES_TOKENS = 2_500  # of the notes in force that are shown whole: the newest, and those nearest to the session's words
+HEADLINES_TOKENS = 2_500  # of all others
+ROOMY_TOKENS = 3_500  # of a session's turns, up to which they are shown in twice the length
 TASKS_SHOWN = 12
+MAX_SUBJECTS = 12
 NEWEST_SHOWN = 10  # notes that are shown whatever the session is about
 LEAST_TURNS_TOKENS = 2_000
 SUMMARY_CHARS = 400
@@ -66,12 +71,10 @@ def first_part(
 
     notes, tasks: the project's in force. summary: of the session's part that was read before.
     """
-    chosen = choose_notes(notes, turns)
-    head = _known(chosen, tasks, summary)
+    head = _known(notes, choose_notes(notes, turns), tasks, summary)
     room = max(LEAST_TURNS_TOKENS, MAX_CALL_TOKENS - MAX_ANSWER_TOKENS - tokens_of(system_prompt()) - tokens_of(head))
     texts: list[str] = []
-    for turn in turns:
-        text = without_addressed(turn_as_text(turn))
+    for text in _turns_as_text(turns):
         room -= tokens_of(text)
         if texts and room < 0:
             break
@@ -87,8 +90,16 @@ def first_part(
     return Request(system_prompt(), prompt, shown)
 
 
+def _turns_as_text(turns: Sequence[SessionTurn]) -> list[str]:
+    """Return the turns for the model, short sessions in more detail."""
+    roomy = [without_addressed(turn_as_text(turn, scale=2)) for turn in turns]
+    if sum(map(tokens_of, roomy)) <= ROOMY_TOKENS:
+        return roomy
+    return [without_addressed(turn_as_text(turn)) for turn in turns]
+
+
 def choose_notes(notes: Sequence[Memory], turns: Sequence[SessionTurn]) -> list[Memory]:
-    """Return the notes to show, oldest first.
+    """Return the notes to show whole, oldest first.
 
     All that fit, else the newest and the nearest by words.
     """
@@ -98,16 +109,24 @@ def choose_notes(notes: Sequence[Memory], turns: Sequence[SessionTurn]) -> list[
     room = NOTES_TOKENS
     chosen = []
     for note in [*newest[:NEWEST_SHOWN], *rest]:
-        room -= tokens_of(_note_line(note))
+        room -= tokens_of(_note_line(note, note.text))
         if room < 0:
             break
         chosen.append(note)
     return sorted(chosen, key=lambda note: note.at_ms)
 
 
-def _known(notes: Sequence[Memory], tasks: Sequence[Memory], summary: str) -> str:
+def _known(notes: Sequence[Memory], whole: Sequence[Memory], tasks: Sequence[Memory], summary: str) -> str:
+    subjects = Counter(note.subject for note in notes if note.subject)
     lines = ["The project's notes so far:" if notes else "The project has no notes yet."]
-    lines += [_note_line(note) for note in notes]
+    lines += [_note_line(note, note.text) for note in whole]
+    ids, room = {note.id for note in whole}, HEADLINES_TOKENS
+    for note in sorted(notes, key=lambda note: -note.at_ms):
+        line = _note_line(note, headline_of(note))
+        if note.id not in ids and (room := room - tokens_of(line)) >= 0:
+            lines.append(line)
+    if subjects:
+        lines.append("Subjects in use: " + ", ".join(subject for subject, _ in subjects.most_common(MAX_SUBJECTS)))
     if tasks:
         lines.append("Open tasks:")
         lines += ["[%s] %s" % (task.citation, flatten(task.text)) for task in tasks[:TASKS_SHOWN]]
@@ -116,6 +135,6 @@ def _known(notes: Sequence[Memory], tasks: Sequence[Memory], summary: str) -> st
     return "\n".join(lines) + "\n\n"
 
 
-def _note_line(note: Memory) -> str:
+def _note_line(note: Memory, text: str) -> str:
     day = datetime.datetime.fromtimestamp(note.at_ms / 1000).date().isoformat()
-    return "[%s] (%s, %s) %s" % (note.citation, note.kind, day, flatten(note.text))
+    return "[%s] (%s, %s) %s" % (note.citation, note.kind, day, flatten(text))

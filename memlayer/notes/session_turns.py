@@ -11,6 +11,7 @@ from memlayer.edge.capture.payload import NOISE, OWN_COMMAND, clean
 from memlayer.edge.capture.tool_use import EDITS
 from memlayer.model import Event
 from memlayer.text.sentences import width
+from memlayer.turns.evidence import Evidence, Method, Span, align, evidence_of
 from memlayer.turns.outcome import call_of
 from memlayer.turns.salience import is_routine
 from memlayer.turns.turn import ASSISTANT, USER, spoken_text
@@ -137,16 +138,37 @@ def shortened(text: str, head: int, tail: int) -> str:
     return text[:head].rstrip() + CUT % gap + text[-tail:].lstrip()
 
 
-def turn_as_text(turn: SessionTurn) -> str:
-    """Return a turn for the model: a few labelled lines."""
+def turn_as_text(turn: SessionTurn, scale: int = 1) -> str:
+    """Return a turn for the model: a few labelled lines.
+
+    scale: how many times the usual bounds its texts may have.
+    """
     lines = ["## Turn %d" % turn.number]
     if turn.prompt:
-        lines.append(USER + shortened(turn.prompt, PROMPT_HEAD, PROMPT_TAIL))
+        lines.append(USER + shortened(turn.prompt, scale * PROMPT_HEAD, scale * PROMPT_TAIL))
     if turn.answer:
-        lines.append(ASSISTANT + shortened(turn.answer, ANSWER_HEAD, ANSWER_TAIL))
+        lines.append(ASSISTANT + shortened(turn.answer, scale * ANSWER_HEAD, scale * ANSWER_TAIL))
     else:
         lines.append("(no answer)")
     if turn.files:
         lines.append("Changed: " + ", ".join(turn.files))
     lines += ["Failed: %s: %s" % (failure.call, failure.error) for failure in turn.failures]
     return "\n".join(lines)
+
+
+def align_in_turns(quote: str, number: int, turns: Sequence[SessionTurn]) -> tuple[SessionTurn, Evidence] | None:
+    """Find a quote in the named turn, else in any.
+
+    number: the turn that the model named; a model counts badly, so it is a hint.
+    """
+    best: tuple[SessionTurn, Span] | None = None
+    for turn in sorted(turns, key=lambda turn: turn.number != number):
+        span = align(quote, turn.spoken)
+        if span is not None and (best is None or span.confidence > best[1].confidence):
+            best = (turn, span)
+        if best is not None and (best[1].method != Method.FUZZY or turn.number == number):
+            break
+    if best is None:
+        return None
+    turn, span = best
+    return turn, evidence_of(span, turn.prompt_id, turn.prompt, turn.answer)

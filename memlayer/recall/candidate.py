@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
-from memlayer.kinds import Category
+from memlayer.kinds import BINDING, Category
 from memlayer.model import Chunk, Memory, citation_of, memory_key, turn_memory_id
 from memlayer.recall.query import PromptSignals
 from memlayer.recall.retriever import Found, Rarity, Score
@@ -19,6 +19,7 @@ from memlayer.recall.session_words import SessionWords
 from memlayer.recall.short_prompt import states
 from memlayer.records.sessions import Session
 from memlayer.text.terms import index_terms
+from memlayer.turns.headline import MAX_HEADLINE_CHARS
 
 NEAR_DUPLICATE = 0.8  # Jaccard coefficient of the terms of near duplicates
 AT_START = "start:"  # and a citation, in Session.shown
@@ -45,6 +46,7 @@ class Reason(Enum):
     SAME_TURN = "its turn has an entry"
     TAKEN_BACK = "its statement was taken back"
     TEMPLATED = "its prompt begins like many others, as a script sends them"
+    NOTED = "a turn, which a project with notes gives only to a prompt that asks for the past"
     HOST_SAYS = "the host's own memory, which is loaded, says it"
     CROWDED = "no room left in the block"
 
@@ -118,7 +120,8 @@ def in_context(chunk: Chunk, session: Session | None) -> Reason | None:
     if chunk.session_id == session.id and chunk.at_ms >= session.context_since_ms:
         return Reason.OWN_SESSION
     known = {chunk.memory_id, turn_of(chunk)}
-    if chunk.category == Category.CORE and shown_at_start(citation_of(chunk.memory_id), session):
+    is_whole = chunk.known_kind in BINDING or len(chunk.text) <= MAX_HEADLINE_CHARS  # else the start had its headline
+    if chunk.category == Category.CORE and is_whole and shown_at_start(citation_of(chunk.memory_id), session):
         return Reason.SHOWN
     if known.intersection(session.inherited):
         return Reason.INHERITED

@@ -1,72 +1,65 @@
-"""The notes that a session's first prompt is given.
+"""The notes that a prompt gets whole, by shared words.
 
-Newest first, lifted by the prompt's words.
-
-The words of a first prompt point to half of what a session needs; the rest is mostly young ("review this branch").
-So the rank by age counts as well (evals/notes.py).
+A session's start lists every note by headline (briefing/listed_start.py); a prompt that is about a note gets its text.
 """
 
 from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from memlayer.consolidation.echoes import without_echoes
 from memlayer.consolidation.extractor import SESSION_READER
 from memlayer.indexing.term_stats import TermStats
 from memlayer.kinds import BINDING, KINDS, Category, Kind, mark_of
-from memlayer.model import Chunk, Memory, team_session
+from memlayer.model import Memory, team_session
 from memlayer.ports import MemoryQuery, Store
-from memlayer.recall.candidate import Candidate, Reason, in_context, shown_at_start, whole_chunk
+from memlayer.recall.candidate import Candidate, Reason, in_context, whole_chunk
 from memlayer.recall.query import Query
 from memlayer.recall.retriever import Score
 from memlayer.records.sessions import Session
 from memlayer.text import context_block
 from memlayer.text.context_block import Budget
+from memlayer.text.terms import index_terms, term_shares
 
-# Against a later prompt's block a first one's has twice the lines, and a quarter more room: 1,000 characters.
-MAX_LINES, LINES_FACTOR, ROOM_FACTOR = 6, 2, 1.25
-LEAST_LINE_CHARS = 90  # of a line's text; where this is too much the last lines go
-START_AND_FIRST_CHARS, LEAST_ROOM = 2000, 0.5  # of both blocks; of a later prompt's room, what a long start leaves
-MAX_TURNS = 2  # that recall is sure of, where notes leave lines
-# Thirty times a note's share of words in the prompt weighs as much as e times the rank; 8, 16 and 30 gave 20, 20 and 22
-# of the 24 facts that the notebook of sessions 0 to 59 of a real set held (docs/quality.md).
-COVERAGE_WEIGHT = 30.0
-# A note with a smaller share is given only as one of the two newest: of sessions 0 to 59 200 lines give 19 of 23 facts,
-# with the newest one alone 170 lines gave 17, without the bound 297 gave 22 (docs/quality.md).
-LEAST_SHARE, NEWEST_ALWAYS = 0.04, 2
-# Of a later prompt in a project with notes: of some 680 such prompts of a real set 65 needed anything from before.
-LATER_LINES = 2
+MAX_FIRST, MAX_LATER = 3, 2  # notes of a first prompt, and of a later one
+# A fit is the geometric mean of the shared words' share in the note and in the prompt: a long note with one exact word
+# reaches no high share of its own, a long prompt none of its.
+LEAST_FIRST, LEAST_LATER = 0.10, 0.20
+LEAST_INFORMATION = 12.0  # of a prompt, in nats: two rare words. Shorter ones fit whatever holds their one word
+COMMON_SHARE, FEWEST_COMMON, COMMON_FACTOR = 1 / 3, 3, 0.1  # of the notes that hold a term; how it is damped
+NOTE_CHARS, LEAST_ROOM = 460, 1400  # of a note, which is not cut; of a block with notes
 MAX_NOTES = 2000
-MAX_OF_TEAM = 2  # colleagues' notes in a first prompt's block: they never crowd the person's own out
-SHARES_WORDS, NEWEST = "the first prompt shares its words", "one of the newest notes"
+MAX_OF_TEAM = 1  # colleagues' notes in a prompt's block: they never crowd the person's own out
+SHARES_WORDS = "the prompt shares its words"
 # Weights hardly move while the corpus grows by a tenth: log(1.1) of 7 and more.
 MAX_GROWTH, MIN_GROWTH = 0.1, 100
 
 
 @dataclass(frozen=True)
 class Note:
-    """A note in force with its terms.
+    """A note in force.
 
-    weight: of all its terms, as TermStats had it at the load.
+    weights: of its terms, as TermStats had them at the load.
     """
 
     memory: Memory
-    terms: frozenset[str]
-    weight: float
+    weights: Mapping[str, float]
 
 
 @dataclass(frozen=True)
 class Loaded:
     """A project's notes, newest first, and the chunks then counted.
 
-    team: of colleagues.
+    team: of colleagues. common: terms that many of the notes hold.
     """
 
     notes: tuple[Note, ...]
     team: tuple[Note, ...]
+    common: frozenset[str]
     documents: int
 
 
@@ -104,121 +97,102 @@ class ProjectNotes:
             MemoryQuery(project_id=project_id, category=Category.CORE, is_current=True, limit=MAX_NOTES)
         )
         told = without_echoes([row for row in rows if row.settled == SESSION_READER or row.known_kind in BINDING])
-        notes = tuple(self._note(row) for row in told if row.settled == SESSION_READER and row.kind != Kind.TASK)
+        rows = [row for row in told if row.settled == SESSION_READER and row.kind != Kind.TASK]
         of_team = self.store.memories(
             MemoryQuery(session_id=team_session(project_id), is_current=True, limit=MAX_NOTES)
         )
-        loaded = Loaded(notes, tuple(map(self._note, of_team)), documents)
+        held = Counter(term for row in rows for term in set(index_terms(row.text).split()))
+        most = max(FEWEST_COMMON, COMMON_SHARE * len(rows))
+        common = frozenset(term for term, count in held.items() if count > most)
+        notes, team = (tuple(Note(row, self._weights(row.text, common)) for row in group) for group in (rows, of_team))
+        loaded = Loaded(notes, team, common, documents)
         with self._lock:
             if changes == self._changes:  # else the rows may be from before a change
                 self._known[project_id] = loaded
         return loaded
 
-    def _note(self, row: Memory) -> Note:
-        terms = frozenset(whole_chunk(row).terms.split())
-        return Note(row, terms, sum(self.stats.weights(terms).values()))
+    def _weights(self, text: str, common: Container[str], terms: Iterable[str] | None = None) -> dict[str, float]:
+        """Return term -> weight: its word's information, shared by the word's terms."""
+        shares = term_shares(text)
+        weights = self.stats.weights(shares if terms is None else terms)
+        return {
+            term: weight * shares.get(term, 1.0) * (COMMON_FACTOR if term in common else 1.0)
+            for term, weight in weights.items()
+        }
 
     def _is_outgrown(self, known: Loaded) -> bool:
         growth = abs(self.stats.documents - known.documents)
         return growth > max(MIN_GROWTH, MAX_GROWTH * known.documents)
 
-    def choose(self, query: Query, project_id: str, session: Session | None) -> list[Candidate]:
-        """Return the notes for a first prompt, best first.
+    def choose(
+        self, query: Query, project_id: str, session: Session | None, *, is_first: bool = True
+    ) -> list[Candidate]:
+        """Return the notes that fit a prompt, best first.
 
-        None that its context has, or that the session's start gave."""
-        weight = self.stats.weights(frozenset(query.terms))
-        scored: list[tuple[float, float, Note]] = []
-        for rank, note in enumerate(self.of(project_id)):
-            share = _share(note, weight)
-            if share >= LEAST_SHARE or rank < NEWEST_ALWAYS:
-                scored.append((COVERAGE_WEIGHT * share - math.log1p(rank), share, note))
-        shares = [(_share(note, weight), note) for note in self._loaded(project_id).team]
-        of_team = sorted((row for row in shares if row[0] >= LEAST_SHARE), key=lambda row: -row[0])[:MAX_OF_TEAM]
-        scored += [(COVERAGE_WEIGHT * share - math.log1p(len(shares)), share, note) for share, note in of_team]
-        chosen: list[Candidate] = []
+        None that its context has whole. Raises StoreError.
+        """
+        loaded = self._loaded(project_id)
+        asked = self._weights(query.text, loaded.common, query.terms)
+        least, most = (LEAST_FIRST, MAX_FIRST) if is_first else (LEAST_LATER, MAX_LATER)
+        fits = [(fit(note.weights, asked), note) for note in loaded.notes]
+        of_team = sorted(((fit(note.weights, asked), note) for note in loaded.team), key=lambda row: -row[0])
         moved = self.moved(project_id)
-        for score, share, note in sorted(scored, key=lambda row: -row[0]):
-            if len(chosen) >= MAX_LINES:
+        chosen: list[Candidate] = []
+        for share, note in sorted([*fits, *of_team[:MAX_OF_TEAM]], key=lambda row: -row[0]):
+            if share < least or len(chosen) >= most:
                 break
             chunk = whole_chunk(note.memory)
-            if in_context(chunk, session) is None and not shown_at_start(note.memory.citation, session):
+            if in_context(chunk, session) is None:
                 label = "; ".join(filter(None, (KINDS[note.memory.known_kind].label, moved.get(note.memory.id))))
                 mark = mark_of(note.memory.category, note.memory.kind) or "(%s) " % label
+                score = Score(share, share, share, None)
                 text = mark + note.memory.text
-                chosen.append(_candidate(chunk, Score(score, share, share, None), text))
+                chosen.append(Candidate(chunk, score, Reason.KEPT, share, share, None, text, why=SHARES_WORDS))
         return chosen
 
 
-def _candidate(chunk: Chunk, score: Score, text: str) -> Candidate:
-    share = score.lexical or 0.0
-    why = SHARES_WORDS if share >= LEAST_SHARE else NEWEST
-    return Candidate(chunk, score, Reason.KEPT, share, share, None, text, why=why)
+def fit(note: Mapping[str, float], asked: Mapping[str, float]) -> float:
+    """Return how well a note fits a prompt, in [0, 1].
 
-
-def _share(note: Note, weight: Mapping[str, float]) -> float:
-    """Return a note's share of information in the prompt, in [0, 1].
-
-    weight: of each term of the prompt.
+    note, asked: the weights of their terms.
     """
-    shared = note.terms & weight.keys()
-    return min(1.0, sum(weight[term] for term in shared) / note.weight) if shared else 0.0
+    shared = note.keys() & asked.keys()
+    if not shared:
+        return 0.0
+    of_note = sum(note[term] for term in shared) / sum(note.values())
+    of_prompt = sum(asked[term] for term in shared) / max(LEAST_INFORMATION, sum(asked.values()))
+    return math.sqrt(of_note * of_prompt)
 
 
-def first_block(
-    notes: Sequence[Candidate], turns: Sequence[Candidate], budget: Budget, session: Session | None
+def notes_block(
+    notes: Sequence[Candidate], others: Sequence[Candidate], budget: Budget, session: Session | None
 ) -> tuple[list[Candidate], str]:
-    """Return (notes that the block holds, the block of a first prompt).
+    """Return (notes that the block holds, the block), notes first and whole.
 
-    Notes before turns. budget: of a later prompt's block.
+    others: that recall is sure of. budget: of a block without notes.
     """
-    most = min(MAX_LINES, LINES_FACTOR * budget.max_entries)
-    few = turns[: min(MAX_TURNS, budget.max_entries, max(0, most - len(notes)))]
-    lines = [*notes[:most], *few]
+    few = list(others[: max(0, budget.max_entries - len(notes))])
+    lines = [*notes, *few]
     entries = [context_block.Entry(row.citation, context_block.day_of(row.chunk.at_ms), row.snippet) for row in lines]
-    is_explained = session is not None and session.explained_ms
-    explanation = "" if is_explained else context_block.EXPLANATION
-    room_chars = _room(budget.max_chars, session)
-    line_chars = _line_chars(entries, room_chars - len(context_block.head(explanation)))
-    room = Budget(most, min(budget.max_entry_chars, line_chars), room_chars)
+    explanation = "" if session is not None and session.explained_ms else context_block.EXPLANATION
+    room = Budget(len(lines), NOTE_CHARS, max(budget.max_chars, LEAST_ROOM))
     block = context_block.block(entries, room, explanation)
     shown = len(context_block.entry_lines(block))
-    for row in (*turns[len(few) :], *lines[shown:]):
+    for row in (*others[len(few) :], *lines[shown:]):
         row.reason = Reason.CROWDED
     return [row for row in lines if row in notes], block
 
 
-def _line_chars(entries: Sequence[context_block.Entry], room: int) -> int:
-    """Return the longest text, in characters, that lets every line fit.
-
-    Short lines leave their room to longer ones. room: in characters, line ends included.
-    """
-    texts = sorted(len(context_block.flatten(entry.text)) for entry in entries)
-    left = room - sum(len(context_block.line_of(entry, 0)) + 1 for entry in entries)
-    for place, chars in enumerate(texts):
-        share = left // (len(texts) - place)
-        if chars > share:
-            return max(LEAST_LINE_CHARS, share)
-        left -= chars
-    return max(LEAST_LINE_CHARS, *texts) if texts else LEAST_LINE_CHARS
-
-
-def later_budget(budget: Budget) -> Budget:
-    """Return the budget of a later prompt in a project with notes."""
-    return replace(budget, max_entries=min(LATER_LINES, budget.max_entries))
-
-
-def _room(max_chars: int, session: Session | None) -> int:
-    """Return the characters of a first prompt's block, which follows a start."""
-    left = START_AND_FIRST_CHARS - (session.start_chars if session is not None else 0)
-    return max(int(LEAST_ROOM * max_chars), min(int(ROOM_FACTOR * max_chars), left))
-
-
 def without_told(candidates: Sequence[Candidate], notes: Sequence[Candidate]) -> list[Candidate]:
-    """Return the candidates that no chosen note stands for."""
+    """Return the candidates that no chosen note stands for.
+
+    A turn gives way to a note of its session: the note has the lesson, the turn may hold the guess that it refutes.
+    """
     ids = {note.chunk.memory_id for note in notes}
-    turns = {(note.chunk.session_id, note.chunk.prompt_id) for note in notes}
+    sessions = {note.chunk.session_id for note in notes}
     return [
         row
         for row in candidates
-        if row.chunk.memory_id not in ids and (row.chunk.session_id, row.chunk.prompt_id) not in turns
+        if row.chunk.memory_id not in ids
+        and not (row.chunk.category == Category.CONVERSATION and row.chunk.session_id in sessions)
     ]

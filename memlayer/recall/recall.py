@@ -10,11 +10,11 @@ from enum import Enum
 
 from memlayer.edge.capture.noise import recallable
 from memlayer.edge.redaction.privacy import without_marks
-from memlayer.kinds import KINDS, Kind, mark_of
+from memlayer.kinds import KINDS, Category, Kind, mark_of
 from memlayer.model import Chunk, Scope
 from memlayer.recall.candidate import Candidate, Reason, in_context, judge, near_duplicates, need, turn_of, whole_chunk
 from memlayer.recall.precedence import in_precedence
-from memlayer.recall.project_notes import ProjectNotes, first_block, later_budget, without_told
+from memlayer.recall.project_notes import ProjectNotes, notes_block, without_told
 from memlayer.recall.query import PromptSignals, Query, is_plan, plan_query, prompt_signals, reduce_prompt
 from memlayer.recall.retriever import Retriever, Weights
 from memlayer.recall.session_words import LiveSessions, SessionWords
@@ -48,14 +48,14 @@ class Pipeline:
         budget: context_block.Budget,
         weight: Mapping[str, float],
         host_lines: host_memory.Lines = (),
-        is_templated: Callable[[Chunk], bool] = lambda chunk: False,
+        withheld: Callable[[Chunk], Reason | None] = lambda chunk: None,
     ) -> None:
         """Make the stages.
 
         weight: inverse document frequency of each query term. host_lines: of the host's memory, as terms.
-        is_templated: whether a chunk's prompt begins like many others.
+        withheld: why a chunk is given to no prompt like this.
         """
-        self._is_templated = is_templated
+        self._withheld = withheld
         self._superseded = superseded
         self._session = session
         self._min_chance = min_chance
@@ -66,7 +66,7 @@ class Pipeline:
         self._has_team = False  # an entry of a colleague
         self._present: list[frozenset[str]] = []  # terms of each text in the session's context or in an entry
         self._stages = (
-            self._unanswered, self._in_context, self._older, self._unsure, self._templated, self._same_turn,
+            self._unanswered, self._in_context, self._older, self._unsure, self._not_given, self._same_turn,
             self._repeats, self._crowded, self._taken_back, self._host_says,
         )  # fmt: skip
 
@@ -115,8 +115,8 @@ class Pipeline:
     def _unsure(self, candidate: Candidate) -> Reason | None:
         return Reason.UNSURE if candidate.chance < self._min_chance * (SURER if self._turns else 1) else None
 
-    def _templated(self, candidate: Candidate) -> Reason | None:
-        return Reason.TEMPLATED if self._is_templated(candidate.chunk) else None
+    def _not_given(self, candidate: Candidate) -> Reason | None:
+        return self._withheld(candidate.chunk)
 
     def _same_turn(self, candidate: Candidate) -> Reason | None:
         return Reason.SAME_TURN if turn_of(candidate.chunk) in self._turns else None
@@ -254,7 +254,7 @@ class Recall:
         rarity = self.retriever.rarity(query.terms, scope, query.text)
         signals = prompt_signals(prompt, query, rarity.weight, session_words)
         is_first = session is not None and not session_words.prompts
-        notes = self._notes(query, scope, rules, session) if is_first else []
+        notes = [] if signals.is_too_short and not is_first else self._notes(query, scope, rules, session, is_first)
         if signals.is_too_short and not notes:
             return Recalled("", mode, Gate.TOO_SHORT, query, signals)
         # A person who asks for the past may well ask in the same words each time.
@@ -266,17 +266,20 @@ class Recall:
         judged = in_precedence(judge(hits, signals, rarity, session_words), rules.min_chance)
         candidates = without_told(judged, notes)
 
-        def is_templated(chunk: Chunk) -> bool:
-            return self.retriever.is_templated(opening_in(chunk.terms), scope)
+        has_notes = any(self.notes.of(project_id) for project_id in scope.project_ids or ())
 
-        is_later = session is not None and not is_first
-        has_notes = is_later and any(self.notes.of(project_id) for project_id in scope.project_ids or ())
-        budget = later_budget(rules.budget) if has_notes else rules.budget
-        pipeline = Pipeline(self.superseded, session, rules.min_chance, budget, rarity.shown, host_lines, is_templated)
+        def withheld(chunk: Chunk) -> Reason | None:
+            if self.retriever.is_templated(opening_in(chunk.terms), scope):
+                return Reason.TEMPLATED
+            is_turn = chunk.category == Category.CONVERSATION
+            return Reason.NOTED if is_turn and has_notes and not signals.looks_back else None
+
+        pipeline = Pipeline(
+            self.superseded, session, rules.min_chance, rules.budget, rarity.shown, host_lines, withheld
+        )
         block = pipeline.run(candidates)
         if notes:
-            turns = [row for row in candidates if row.kept]
-            notes, block = first_block(notes, turns, rules.budget, session)
+            notes, block = notes_block(notes, [row for row in candidates if row.kept], rules.budget, session)
         took_ms = (time.perf_counter() - started) * 1000
         rows = (*notes, *candidates)
         return Recalled(block, self._mode(), Gate.OPEN, query, signals, need(signals), rows, took_ms, is_first)
@@ -289,14 +292,16 @@ class Recall:
         The host clears the context before it submits a plan. session: None where the plan comes later: silence.
         """
         query = plan_query(prompt)
-        notes = self._notes(query, scope, rules, session) if session is not None else []
+        notes = self._notes(query, scope, rules, session, is_first=True) if session is not None else []
         if not notes:
             return Recalled("", self._mode(), Gate.PLAN, query)
-        notes, block = first_block(notes, [], rules.budget, session)
+        notes, block = notes_block(notes, [], rules.budget, session)
         took_ms = (time.perf_counter() - started) * 1000
         return Recalled(block, self._mode(), Gate.OPEN, query, None, 0.0, tuple(notes), took_ms, is_first=True)
 
-    def _notes(self, query: Query, scope: Scope, rules: RecallRules, session: Session | None) -> list[Candidate]:
+    def _notes(
+        self, query: Query, scope: Scope, rules: RecallRules, session: Session | None, is_first: bool
+    ) -> list[Candidate]:
         if not scope.project_ids or not rules.budget.max_entries:
             return []
-        return self.notes.choose(query, scope.project_ids[0], session)
+        return self.notes.choose(query, scope.project_ids[0], session, is_first=is_first)

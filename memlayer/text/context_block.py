@@ -140,7 +140,14 @@ def head(explanation: str) -> str:
 
 def entry_lines(block: str) -> list[str]:
     """The entries of a block, a line each."""
-    return [line for line in block.split("\n") if line.startswith("- [mem:")]
+    return [line for line in block.split("\n") if line.startswith("- ") and "[mem:" in line]
+
+
+def text_of(entry: str) -> str:
+    """Return an entry's text, without its citation, day and label."""
+    if entry.startswith("- [mem:"):
+        return entry.partition(": ")[2]
+    return entry.removeprefix("- ").rpartition(" [mem:")[0]
 
 
 def block(entries: Sequence[Entry], budget: Budget, explanation: str = EXPLANATION) -> str:

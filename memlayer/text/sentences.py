@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import NamedTuple
+from unicodedata import east_asian_width
 
 # A stop counts before white space only, so `3.14`, `checkout.py`, `v1.2.` in a path and `?q=1` do not end
 # anything; Korean and CJK prose is often typed without the space, and its stops cannot be anything else. A run of stops
@@ -86,8 +87,8 @@ class Span(NamedTuple):
 
 
 def width(text: str) -> int:
-    """The columns of a text: a Hangul syllable counts as two letters."""
-    return len(text) + sum("가" <= char <= "힣" for char in text)
+    """The columns of a text, two for a sign of East Asia."""
+    return len(text) if text.isascii() else len(text) + sum(east_asian_width(char) in "WF" for char in text)
 
 
 def sentences(text: str) -> list[Span]:

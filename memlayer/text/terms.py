@@ -174,6 +174,21 @@ def index_terms(text: str) -> str:
     return " ".join(terms)
 
 
+def term_shares(text: str) -> dict[str, float]:
+    """Return term -> its share of a word.
+
+    Else a long word counts as many.
+    """
+    shares: dict[str, float] = {}
+    for match in _TOKEN.finditer(unicodedata.normalize("NFKC", without_marks(text))):
+        kind, token = match.lastgroup, match.group()
+        terms = index_terms(token).split()
+        share = 1 / max(1, len(terms)) if kind in ("hangul", "bigrams") else 1.0
+        for term in terms:
+            shares[term] = max(share, shares.get(term, 0.0))
+    return shares
+
+
 def query_terms(text: str) -> list[str]:
     """Return the distinct search terms in order; none for stop words alone."""
     terms: list[str] = []

@@ -122,6 +122,8 @@ MEMORY = {
     "level": _Rule(lambda value: _is_whole(value) and 0 <= value <= 9, "a number from 0 to 9"),
     "files": NAMES,
     "error": NAME,
+    "headline": NAME,
+    "subject": NAME,
 }
 USAGE = {
     "id": ID,
@@ -224,7 +226,7 @@ def _storable(value: Mapping[str, Any]) -> dict[str, Any]:
     # A text that was shortened once is a little over the limit; it is not shortened again.
     text = without_secret_output(text) if out.get("kind") == "tool" else text
     out["text"] = redact(text) if len(text) <= MAX_EVENT_CHARS + LEFT_OUT_CHARS else clean(text)
-    for name in ("detail", "evidence", "error"):
+    for name in ("detail", "evidence", "error", "headline", "subject"):
         if out.get(name):
             out[name] = redact(out[name])
     return out

@@ -63,6 +63,11 @@ class Evidence:
         return self.prompt_id == other.prompt_id and self.start < other.end and other.start < self.end
 
 
+def is_short(quote: str) -> bool:
+    """Return whether a quote proves nothing by itself."""
+    return width(quote.strip()) < MIN_QUOTE_COLUMNS
+
+
 def align(quote: str, text: str, *, min_columns: int = MIN_QUOTE_COLUMNS) -> Span | None:
     """Find a quote in a text; None without a similar passage.
 

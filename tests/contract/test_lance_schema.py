@@ -103,18 +103,27 @@ def test_second_schema_gets_usages_and_evidence(folder: Path, reached: str) -> N
         store.close()
 
 
+@pytest.mark.parametrize(
+    ("version", "newer"), [(3, ["files", "error", "headline", "subject"]), (4, ["headline", "subject"])]
+)
 @pytest.mark.parametrize("cut_off", [False, True])
-def test_third_schema_gets_files_and_error(folder: Path, cut_off: bool) -> None:
+def test_earlier_schemas_get_the_columns_of_notes(folder: Path, version: int, newer: list[str], cut_off: bool) -> None:
     store = reopened(folder)
     store.put_memories([make_memory(1, "예전에 한 결정")])
     store.close()
     if not cut_off:
-        lancedb.connect(str(folder)).open_table("memories").drop_columns(["files", "error"])
-    (folder / "schema.json").write_text('{"version": 3}')
+        lancedb.connect(str(folder)).open_table("memories").drop_columns(newer)
+    (folder / "schema.json").write_text(json.dumps({"version": version}))
     store = reopened(folder)
     try:
         assert store.memories() == [make_memory(1, "예전에 한 결정")]
-        note = replace(make_memory(2), files=("src/결제.py", "a b.go"), error="KeyError: 'currency'")
+        note = replace(
+            make_memory(2),
+            files=("src/결제.py", "a b.go"),
+            error="KeyError: 'currency'",
+            headline="결제는 원 단위다",
+            subject="결제",
+        )
         store.put_memories([note])
         assert store.memories(MemoryQuery(ids=["m2"])) == [note]
         assert store.damage() == []

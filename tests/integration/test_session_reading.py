@@ -127,10 +127,12 @@ def test_accepted_plan_that_begins_a_session_is_given_notes(
     daemon.settle()
     start = hook("session_start", session_id="s2", source="clear").context
     assert start.count("test-shop-2로만") == 1
-    first = hook("user_prompt_submit", session_id="s2", prompt_id="s2-p0", prompt=PLAN).context
-    assert "(cause) 웹훅이 두 번 온 원인" in first
-    assert "test-shop-2" not in first  # the start says it in the person's own words
-    assert hook("user_prompt_submit", session_id="s2", prompt_id="s2-p1", prompt=PLAN).context == ""
+    assert CAUSE in start
+    told = hook("user_prompt_submit", session_id="s2", prompt_id="s2-p0", prompt=PLAN).context
+    assert told == ""  # the start says it whole
+    first = hook("user_prompt_submit", session_id="s3", prompt_id="s3-p0", prompt=PLAN).context
+    assert "(cause) 웹훅이 두 번 온 원인" in first and "test-shop-2" not in first
+    assert hook("user_prompt_submit", session_id="s3", prompt_id="s3-p1", prompt=PLAN).context == ""
 
 
 def test_next_session_knows_the_notes_and_replaces(

@@ -53,7 +53,7 @@ log = logging.getLogger(__name__)
 # (version, function): brings the tables of the version before to this one. Each must bear being run twice, since a
 # crash can come between the change and the note of it in schema.json.
 MIGRATIONS: list[tuple[int, Callable[[Tables], None]]] = [
-    (4, lambda tables: add_memory_columns(tables[MEMORIES])),
+    (5, lambda tables: add_memory_columns(tables[MEMORIES])),
 ]
 SINCE = {USAGES: 3}  # the version that brought a table; before it, its folder is not missed
 
@@ -271,9 +271,10 @@ def _open_newest_whole(
 
 
 def add_memory_columns(table: LanceTable) -> None:
-    """Add the columns of schemas 2 to 4 to memories.
+    """Add the columns of schemas 2 to 5 to memories.
 
-    Schema 2: supersession time, pin and extractor of a memory; 3: its evidence and level; 4: its files and error.
+    Schema 2: supersession time, pin and extractor of a memory; 3: its evidence and level; 4: its files and error;
+    5: its headline and subject.
     """
 
     async def add() -> None:
@@ -282,6 +283,7 @@ def add_memory_columns(table: LanceTable) -> None:
             "superseded_ms": "CAST(0 AS BIGINT)", "pinned": "false", "settled": "''",
             "evidence": "''", "level": "CAST(0 AS BIGINT)",
             "files": "arrow_cast(make_array(), 'List(Utf8)')", "error": "''",
+            "headline": "''", "subject": "''",
         }  # fmt: skip
         missing = {name: value for name, value in made.items() if name not in there}
         if missing:

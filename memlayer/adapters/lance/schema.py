@@ -29,7 +29,7 @@ ORDERS = {  # columns, and whether they ascend
     "newest": [("at_ms", False), ("id", False)],
     "importance": [("importance", False), ("at_ms", False), ("id", False)],
 }
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 QUARTER_MS = 900_000  # every zone of the world begins its day with one
 
 Item = TypeVar("Item", Memory, Chunk)

@@ -279,7 +279,7 @@ def read_verb(last: int, project: str | None, dry_run: bool, yes: bool, as_json:
     if not plan["is_on"]:
         raise UserError("No model reads sessions. `memlayer notes on` turns it on")
     if not yes:
-        confirm(estimate, as_json)
+        confirm(f"{estimate} read", as_json)
     try:
         done = ask(ops.ReadSessions(last, wanted.project_dir), as_json, is_long=True)
     except KeyboardInterrupt:
@@ -289,6 +289,43 @@ def read_verb(last: int, project: str | None, dry_run: bool, yes: bool, as_json:
         f"Read {done['read']:,} of {count:,} sessions: {counted(done['notes'], 'note')}, {done['refused_notes']:,} "
         f"refused, {done['tokens']:,} tokens."
     )
+    if done["problem"]:
+        say(("The rest wait", "yellow"), f": {line(done['problem'], 300)}. `memlayer notes status` says more.")
+
+
+@notes_verb.command("headline")
+@project_option
+@click.option("--dry-run", is_flag=True, help="Only show how many notes and tokens it would be.")
+@click.option("--yes", is_flag=True, help="Do not ask. Required without a terminal.")
+@json_option
+def headline_verb(project: str | None, dry_run: bool, yes: bool, as_json: bool) -> None:
+    """Have headlines written for earlier notes that have none.
+
+    A session starts with a line for each note: its headline, or else its first clause. Shows the estimate and asks
+    before.
+
+    \b
+    Examples:
+      memlayer notes headline --dry-run
+      memlayer notes headline --yes
+    """
+    plan = ask(ops.Headlines(project_dir(project), dry_run=True), quiet=as_json)
+    if as_json and (dry_run or not plan["notes"]):
+        end_with_json(plan)
+    if not plan["notes"]:
+        say("Every note of the model has a headline.")
+        return
+    estimate = f"{counted(plan['notes'], 'note')}, about {round(plan['tokens'], -2):,} tokens"
+    if not as_json:
+        say((f"Would get a headline: {estimate}", "bold"), ", estimated high.")
+    if dry_run:
+        return
+    if not plan["is_on"]:
+        raise UserError("No model reads sessions. `memlayer notes on` turns it on")
+    if not yes:
+        confirm(f"headlines written for {estimate}", as_json)
+    done = ask(ops.Headlines(project_dir(project)), as_json, is_long=True)
+    say(f"Wrote {counted(done['written'], 'headline')} for {counted(done['notes'], 'note')}.")
     if done["problem"]:
         say(("The rest wait", "yellow"), f": {line(done['problem'], 300)}. `memlayer notes status` says more.")
 
@@ -303,9 +340,9 @@ def say_plan(plan: SessionsRead, estimate: str) -> None:
     say((f"Would be read: {estimate}", "bold"), ", estimated high.")
 
 
-def confirm(estimate: str, as_json: bool) -> None:
-    """Ask whether to read. Raises UserError at a no."""
+def confirm(work: str, as_json: bool) -> None:
+    """Ask whether to have work done. Raises UserError at a no."""
     if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise UserError(f"This would have {estimate} read. Add --yes, or --dry-run to see them")
-    if not click.confirm("Have them read?"):
-        raise UserError("Nothing is read")
+        raise UserError(f"This would have {work}. Add --yes, or --dry-run to see them")
+    if not click.confirm(f"Have {work}?"):
+        raise UserError("Nothing is sent")

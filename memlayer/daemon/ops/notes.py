@@ -4,27 +4,38 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from memlayer import compose
 from memlayer.config.providers import PROVIDERS
 from memlayer.daemon.ops.requests import Progress, Table, project_of, services_of
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import reading
+from memlayer.daemon.tasks import derived, reading
 from memlayer.edge.ipc import ops
 from memlayer.edge.ipc.arguments import value_of
-from memlayer.edge.ipc.session_answers import NotesState, ProjectEstimate, RefusedNote, RefusedNotes, SessionsRead
+from memlayer.edge.ipc.session_answers import (
+    HeadlinesWritten,
+    NotesState,
+    ProjectEstimate,
+    RefusedNote,
+    RefusedNotes,
+    SessionsRead,
+)
 from memlayer.errors import UserError
 from memlayer.kinds import Category
+from memlayer.model import Memory
+from memlayer.notes.headlines import NOTES_IN_A_CALL, headlines_prompt, headlines_request, without_headline
 from memlayer.notes.reader import SessionReader, is_session_over, unread_turns
 from memlayer.notes.reading_log import Reading
-from memlayer.notes.request import MAX_ANSWER_TOKENS, first_part
+from memlayer.notes.request import MAX_ANSWER_TOKENS, first_part, tokens_of
 from memlayer.notes.session_turns import is_worth_reading
 from memlayer.ports import MemoryQuery
 from memlayer.records.sessions import Session
 
 USUAL_ANSWER_TOKENS = 500
+HEADLINE_TOKENS = 45  # of an answer, for each note
 POLL_S = 0.2
 MAX_TURNS = 100_000
 IMPORTED = "imported"  # how such a session ended
@@ -236,4 +247,45 @@ def _wait(state: State, reader: SessionReader, ids: list[str], progress: Progres
     return 0, ""
 
 
-OPERATIONS: Table = {ops.Notes: notes, ops.RefusedNotes: refused, ops.ReadSessions: read}
+def headline(state: State, arguments: ops.Headlines, progress: Progress) -> HeadlinesWritten:
+    """Have the model write headlines for a project's notes that have none."""
+    services, reader = services_of(state), reading.reader_of(state)
+    project_id = project_of(state, arguments.project_dir)
+    query = MemoryQuery(project_id=project_id, category=Category.CORE, is_current=True, limit=MAX_TURNS)
+    known = services.store.memories(query) if project_id else []
+    waiting = without_headline(known)
+    calls = [waiting[at : at + NOTES_IN_A_CALL] for at in range(0, len(waiting), NOTES_IN_A_CALL)]
+    subjects = [note.subject for note in known]
+    sent = sum(tokens_of(headlines_prompt()) + tokens_of(headlines_request(notes, subjects)) for notes in calls)
+    own_tokens = reader.own_tokens if reader is not None else PROVIDERS["claude-cli"].own_tokens
+    answer: HeadlinesWritten = {
+        "dry_run": arguments.dry_run, "is_on": reader is not None, "notes": len(waiting), "calls": len(calls),
+        "tokens": sent + len(calls) * own_tokens + len(waiting) * HEADLINE_TOKENS, "written": 0, "problem": "",
+    }  # fmt: skip
+    if arguments.dry_run or not waiting:
+        return answer
+    if reader is None:
+        raise UserError("No model reads sessions. `memlayer notes on` turns it on")
+    for notes in calls:
+        progress("write headlines", answer["written"], len(waiting))
+        headed = reader.head(notes, subjects)
+        if headed is None:
+            return {**answer, "problem": reader.waits_why or reader.problem}
+        state.jobs.submit("keep headlines", partial(_keep_headed, state, project_id, headed)).result()
+        subjects += [note.subject for note in headed]
+        answer["written"] += len(headed)
+    return answer
+
+
+def _keep_headed(state: State, project_id: str, headed: Sequence[Memory]) -> None:
+    """Store headlines of notes that nobody changed meanwhile; the writer's job."""
+    store = services_of(state).store
+    rows = {row.id: row for row in store.memories(MemoryQuery(ids=[note.id for note in headed], limit=len(headed)))}
+    same = [note for note in headed if note.id in rows and replace(note, headline="", subject="") == rows[note.id]]
+    store.put_memories(same)
+    derived.memories_changed(state, {project_id})
+
+
+OPERATIONS: Table = {
+    ops.Notes: notes, ops.RefusedNotes: refused, ops.ReadSessions: read, ops.Headlines: headline,
+}  # fmt: skip

@@ -21,6 +21,7 @@ from memlayer.records.sessions import Session
 from memlayer.records.usages import Share
 from memlayer.tasks.aliases import aliases, names_of
 from memlayer.text.context_block import bare_id, day_of, flatten, quoted
+from memlayer.turns.headline import headline_of
 from memlayer.turns.turn_memory import marked_text
 
 OPEN_WAIT_S = 50.0  # less than the command line waits for an answer
@@ -169,6 +170,8 @@ def memory_row(state: State, memory: Memory) -> answers.MemoryRow:
         "level": memory.level,
         "files": list(memory.files),
         "error": memory.error,
+        "headline": headline_of(memory),
+        "subject": memory.subject,
     }
 
 

@@ -1,8 +1,7 @@
 """Answers of the daemon's operations about memories, as their JSON is.
 
-The daemon writes them, the command line and other clients read them (`arguments.read_answer`). Names are added, never
-removed or renamed within a protocol: two versions may meet for a moment. Times end in _ms: Unix time in milliseconds, 0
-for unknown or never. Hooks do not import this module.
+The command line and other clients read them (`arguments.read_answer`). Names are added, never removed or renamed within
+a protocol: two versions may meet for a moment. Times end in _ms: Unix time in milliseconds, 0 for unknown or never.
 """
 
 from __future__ import annotations
@@ -40,6 +39,8 @@ class MemoryRow(TypedDict):
     level: int
     files: list[str]
     error: str
+    headline: str
+    subject: str
 
 
 class Mode(TypedDict):

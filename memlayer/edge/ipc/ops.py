@@ -281,6 +281,13 @@ class ReadSessions(Arguments["session_answers.SessionsRead"], op="notes.read"):
     dry_run: bool = False
 
 
+class Headlines(Arguments["session_answers.HeadlinesWritten"], op="notes.headline"):
+    """Have a model write headlines for a project's notes that have none."""
+
+    project_dir: Path = ""
+    dry_run: bool = False
+
+
 class Tasks(Arguments["task_answers.TaskList"], op="tasks"):
     """status: "" for open ones at work, "all", "resting", or a status."""
 

@@ -270,6 +270,21 @@ class SessionsRead(SessionsDone):
     by_project: list[ProjectEstimate]
 
 
+class HeadlinesWritten(TypedDict):
+    """Notes without a headline, and how many got one.
+
+    problem: why some wait.
+    """
+
+    dry_run: bool
+    is_on: bool
+    notes: int
+    calls: int
+    tokens: int
+    written: int
+    problem: str
+
+
 class TalkEvent(TypedDict):
     """An event of a talk with the agent."""
 

@@ -50,7 +50,8 @@ _HIDDEN_BETWEEN = f"[{_UNSEEN_OR_SHAPING}](?<={_WRITTEN}[{_UNSEEN_OR_SHAPING}])[
 # versions, `- turn_2026-11-19_81d2: text [mem:x9Yz2w]`, still found in transcripts.
 _CITED = r"\[mem:[^\]\s]{1,40}\]"
 _DATED_ENTRY = r"[\s>]*- " + _CITED + r" \d{4}-\d\d-\d\d: "
-_ENTRY = _DATED_ENTRY + r"|[\s>]*- \S{1,120}: .*" + _CITED + r"\s*$"
+_ENTRY = _DATED_ENTRY + r"|[\s>]*- .*" + _CITED + r"\s*$"  # within a block
+_HEADING = r"[\s>]*[^\s>-].{0,80}[:.]\s*$"  # between its entries: a subject, or a count of those left out
 _KEYED_ENTRY = _DATED_ENTRY + r"|[\s>]*- [a-z]{2,20}_(?:\d{4}-\d\d-\d\d_)?[0-9A-Za-z]{3,16}: .*" + _CITED + r"\s*$"
 _BLOCK_HEADER = "[Memory context]"
 _MAX_EXPLANATION_LINES = 2  # lines between the header and the first entry
@@ -205,10 +206,12 @@ def _end_of_block(lines: list[str], at: int) -> int:
     first = at + 1
     while first < len(lines) and first <= at + _MAX_EXPLANATION_LINES and not _is_entry(lines[first]):
         first += 1
-    end = first
-    while end < len(lines) and _is_entry(lines[end]):
-        end += 1
-    return end if end > first else at
+    end = at
+    while first < len(lines) and (_is_entry(lines[first]) or re.match(_HEADING, lines[first])):
+        first += 1
+        if _is_entry(lines[first - 1]):
+            end = first
+    return end
 
 
 def _is_entry(line: str) -> bool:

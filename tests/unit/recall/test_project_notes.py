@@ -13,20 +13,13 @@ from memlayer.kinds import Category, Kind
 from memlayer.model import Memory
 from memlayer.ports import ANY_MEMORY, Holding, MemoryQuery
 from memlayer.recall import project_notes
-from memlayer.recall.candidate import AT_START, Reason, in_context, whole_chunk
-from memlayer.recall.project_notes import (
-    LATER_LINES,
-    MAX_LINES,
-    START_AND_FIRST_CHARS,
-    ProjectNotes,
-    first_block,
-    later_budget,
-)
+from memlayer.recall.candidate import AT_START, Candidate, Reason, in_context, whole_chunk
+from memlayer.recall.project_notes import MAX_FIRST, MAX_LATER, ProjectNotes, notes_block, without_told
 from memlayer.recall.query import reduce_prompt
 from memlayer.records.sessions import Session
-from memlayer.text.context_block import Budget, entry_lines
+from memlayer.text.context_block import Budget
 from tests.support.memory_store import MemoryStore
-from tests.support.store_rows import make_memory
+from tests.support.store_rows import make_chunk, make_memory
 
 TEXTS = ("결제는 포트원으로 한다.", "Deploys are on Tuesday.", "push_sessions는 pre-push hook에서만 부른다.")
 
@@ -94,54 +87,90 @@ def test_notes_are_weighed_anew_in_a_grown_corpus() -> None:
     stats.add("last", ["결제"])
     after = notes.of("p1")
     assert {row.memory.id for row in after} == {row.memory.id for row in before}
-    assert [row.weight for row in after] != [row.weight for row in before]
+    assert [row.weights for row in after] != [row.weights for row in before]
 
 
 def test_note_says_that_its_files_changed() -> None:
     store = stored(MemoryStore())
     [moved, *_] = ProjectNotes(store, TermStats()).of("p1")
     notes = ProjectNotes(store, TermStats(), lambda project_id: {moved.memory.id: "its file changed since"})
-    chosen = {row.chunk.memory_id: row.snippet for row in notes.choose(reduce_prompt("결제 포트원 배포"), "p1", None)}
+    chosen = {row.chunk.memory_id: row.snippet for row in notes.choose(reduce_prompt("push_sessions hook"), "p1", None)}
     assert chosen[moved.memory.id].startswith("(decision; its file changed since) ")
     assert sum("changed since" in text for text in chosen.values()) == 1
 
 
-def test_later_prompt_has_two_lines_at_most() -> None:
-    assert later_budget(Budget()).max_entries == LATER_LINES == 2
-    assert later_budget(Budget(max_entries=1)).max_entries == 1
+def test_long_note_fits_by_its_one_exact_word() -> None:
+    store = stored(MemoryStore())
+    long = (
+        "결제 모듈은 normalize_cart() 뒤에서 큐를 비우고, "
+        + "창고와 배송과 정산이 차례로 확인한 다음에만 끝난 것으로 본다. " * 5
+    )
+    store.put_memories([note(7, long)])
+    notes = ProjectNotes(store, TermStats())
+    prompt = reduce_prompt("normalize_cart 고쳐줘")
+    assert [row.chunk.memory_id for row in notes.choose(prompt, "p1", None)][:1] == ["m7"]
 
 
-@pytest.mark.parametrize("place", [0, 1])
-def test_note_of_the_start_is_given_to_no_prompt_again(place: int) -> None:
+def test_nothing_fills_a_block() -> None:
     notes = ProjectNotes(stored(MemoryStore()), TermStats())
-    row = next(row.memory for row in notes.of("p1") if row.memory.text == TEXTS[place])
-    session = Session("s2", shown=[AT_START + row.citation])
-    query = reduce_prompt(TEXTS[place])
-    assert row.id in {one.chunk.memory_id for one in notes.choose(query, "p1", None)}
-    assert row.id not in {one.chunk.memory_id for one in notes.choose(query, "p1", session)}
-    assert in_context(whole_chunk(row), session) is Reason.SHOWN  # at a later prompt, too
+    assert notes.choose(reduce_prompt("Explain the weather of tomorrow in Seoul, please"), "p1", None) == []
+    assert notes.choose(reduce_prompt("로고 색을 조금 더 밝게 바꿔줘"), "p1", None) == []
 
 
-@pytest.mark.parametrize("start_chars", [0, 900, 1200, 9000])
-def test_start_and_first_prompt_take_two_thousand_characters(start_chars: int) -> None:
+@pytest.mark.parametrize("is_first", [True, False])
+def test_prompt_gets_few_notes_and_each_whole(is_first: bool) -> None:
     store = MemoryStore()
-    store.put_memories([note(number, ("결제 규칙 %d번은 " % number) + "포트원 정산 " * 30) for number in range(9)])
-    session = Session("s2", start_chars=start_chars)
-    chosen = ProjectNotes(store, TermStats()).choose(reduce_prompt("결제 규칙 정산 포트원"), "p1", session)
-    kept, block = first_block(chosen, [], Budget(), session)
-    assert kept and len(block) <= 1000
-    assert len(block) + start_chars <= START_AND_FIRST_CHARS or start_chars == 9000  # a person's own, larger start
+    texts = ["결제 규칙 %d번은 " % number + "포트원 정산 " * 30 for number in range(9)]
+    store.put_memories([note(number, text) for number, text in enumerate(texts)])
+    query = reduce_prompt("결제 규칙 정산 포트원 규칙을 정리해줘")
+    chosen = ProjectNotes(store, TermStats()).choose(query, "p1", None, is_first=is_first)
+    assert 0 < len(chosen) <= (MAX_FIRST if is_first else MAX_LATER)
+    kept, block = notes_block(chosen, [], Budget(), None)
+    assert kept == chosen and "…" not in block
 
 
-@pytest.mark.parametrize("start_chars", [0, 1200])
-def test_lines_of_a_first_prompt_share_its_room(start_chars: int) -> None:
+def test_long_word_weighs_as_one() -> None:
+    stats = TermStats()
+    notes = ProjectNotes(stored(MemoryStore()), stats)
+    notes.store.put_memories([note(5, "랜딩페이지는 정적으로 만든다."), note(6, "globe 아이콘은 남긴다.")])
+    by_id = {row.memory.id: row.weights for row in notes.of("p1")}
+    assert sum(weight for term, weight in by_id["m5"].items() if term in "랜딩페이지는") < 1.5 * by_id["m6"]["globe"]
+
+
+def test_word_of_most_notes_is_damped() -> None:
     store = MemoryStore()
-    texts = ["결제 규칙 %d번은 " % number + "포트원 정산 " * 30 for number in range(5)]
-    store.put_memories([note(number, text) for number, text in enumerate([*texts, "결제는 포트원으로."])])
-    session = Session("s2", start_chars=start_chars, explained_ms=1)
-    chosen = ProjectNotes(store, TermStats()).choose(reduce_prompt("결제 규칙 정산 포트원"), "p1", session)
-    kept, block = first_block(chosen, [], Budget(), session)
-    assert len(kept) == MAX_LINES and any(line.endswith("결제는 포트원으로.") for line in entry_lines(block))
-    cut = {len(line) for line in entry_lines(block) if line.endswith("…")}
-    assert len(cut) and max(cut) - min(cut) <= 20
-    assert START_AND_FIRST_CHARS - 150 <= len(block) + max(start_chars, 1000) <= START_AND_FIRST_CHARS
+    store.put_memories(
+        [note(number, "memlayer 기능 %s 은 켠다" % name) for number, name in enumerate("가나다라마바사아")]
+    )
+    store.put_memories([note(20, "memlayer 인증서는 3월에 바꾼다")])
+    notes = ProjectNotes(store, TermStats())
+    assert notes.choose(reduce_prompt("memlayer 화면 색을 밝게 바꿔 줄래"), "p1", None) == []
+    assert [row.chunk.memory_id for row in notes.choose(reduce_prompt("memlayer 인증서 언제 바꿔?"), "p1", None)] == [
+        "m20"
+    ]
+
+
+def test_rule_of_the_start_is_given_to_no_prompt_again_and_a_headline_is() -> None:
+    store = stored(MemoryStore())
+    store.put_memories(
+        [
+            replace(
+                note(8, "토큰은 %s 만료된다" % ("열두 시간이 지나면 " * 12)), kind=Kind.FACT, headline="토큰은 만료된다"
+            )
+        ]
+    )
+    notes = ProjectNotes(store, TermStats())
+    rule = next(row.memory for row in notes.of("p1") if row.memory.text == TEXTS[0])
+    fact = next(row.memory for row in notes.of("p1") if row.memory.id == "m8")
+    session = Session("s2", shown=[AT_START + rule.citation, AT_START + fact.citation])
+    assert notes.choose(reduce_prompt(TEXTS[0]), "p1", session) == []
+    assert in_context(whole_chunk(rule), session) is Reason.SHOWN
+    [given] = notes.choose(reduce_prompt("토큰이 언제 만료돼? 열두 시간?"), "p1", session)
+    assert given.chunk.memory_id == "m8"
+
+
+def test_turn_gives_way_to_a_note_of_its_session() -> None:
+    notes = ProjectNotes(stored(MemoryStore()), TermStats()).choose(reduce_prompt(TEXTS[0]), "p1", None)
+    turn = Candidate(make_chunk(40, "결제는 포트원이 틀린 것 같다"), notes[0].score)
+    other = Candidate(make_chunk(41, "결제", session="s9"), notes[0].score)
+    assert without_told([turn, other], notes) == [other]

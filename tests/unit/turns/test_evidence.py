@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from memlayer.notes.quotes import align_in_turns
+from memlayer.notes.session_turns import align_in_turns
 from memlayer.turns.evidence import Method, align, from_json, to_json
 from tests.support.notes_in_memory import turn
 

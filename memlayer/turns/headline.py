@@ -1,0 +1,35 @@
+"""The headline of a note: its fact in a line."""
+
+from __future__ import annotations
+
+import re
+
+from memlayer.model import Memory
+from memlayer.text.context_block import cut, flatten
+from memlayer.text.sentences import sentences
+
+MAX_HEADLINE_CHARS = 90
+MAX_SUBJECT_CHARS = 20
+LEAST_CLAUSE_CHARS = 25  # a shorter beginning names a matter and states nothing about it
+# Between clauses: punctuation, an English conjunction, a Korean connective ending.
+_BREAK = re.compile(
+    r"[,;:](?=\s)|\s[-\u2013\u2014](?=\s)|\s(?=(?:because|since|so that|but|which|while)\s)"
+    r"|(?<=[가-힣][고며서만지])(?=\s)|(?<=는데)(?=\s)"
+)
+
+
+def headline_of(memory: Memory) -> str:
+    """Return a memory's headline, at most MAX_HEADLINE_CHARS; else its first clause."""
+    return flatten(memory.headline) or first_clause(memory.text)
+
+
+def first_clause(text: str) -> str:
+    """Return a short text, else its first sentence or clauses."""
+    text = flatten(text)
+    if len(text) <= MAX_HEADLINE_CHARS:
+        return text
+    first = next((text[span.start : span.end].strip() for span in sentences(text)), text).rstrip(".。")
+    if len(first) <= MAX_HEADLINE_CHARS:
+        return first
+    ends = [at.start() for at in _BREAK.finditer(first) if LEAST_CLAUSE_CHARS <= at.start() <= MAX_HEADLINE_CHARS]
+    return first[: ends[-1]] if ends else cut(first, MAX_HEADLINE_CHARS)

@@ -1,0 +1,179 @@
+"""The start of a session in a project with notes of a language model: all that is known, a line each."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from memlayer.briefing import listed_start
+from memlayer.briefing.listed_start import EXPLANATION, REST_SESSIONS, RULES_HEADING
+from memlayer.briefing.noted_start import FRESH_SESSIONS, live_tasks
+from memlayer.briefing.working_set import WorkingSetRules, compose, in_short, without_said
+from memlayer.consolidation.extractor import SESSION_READER
+from memlayer.edge.redaction.privacy import strip_own_blocks
+from memlayer.kinds import Category, Kind
+from memlayer.model import CITED, GLOBAL, Event, Memory, citation_of, team_session, usage_of
+from memlayer.ports import MemoryQuery
+from memlayer.text.context_block import entry_lines, text_of
+from tests.support.store_rows import make_memory
+from tests.unit.briefing.test_working_set import DAY_MS, RULES, Kept
+
+BY_USER = '[{"prompt_id":"q1","start":0,"end":9,"digest":"","confidence":1.0,"method":"exact","speaker":"user"}]'
+
+
+@pytest.fixture
+def kept() -> Kept:
+    return Kept()
+
+
+def noted(kept: Kept, headline: str, subject: str = "", *, kind: str = "decision", **more: object) -> str:
+    text = "%s 그리고 이 줄은 본문에만 있는 까닭이다." % (headline or "Only the text says so")
+    return kept("core", kind, text, settled=SESSION_READER, headline=headline, subject=subject, **more)  # type: ignore[arg-type]
+
+
+def wished(kept: Kept, text: str, **more: object) -> str:
+    """Note a person's wish in the words that their prompt has."""
+    made = kept("core", "preference", text, settled=SESSION_READER, evidence=BY_USER, **more)  # type: ignore[arg-type]
+    kept.store.add_events([Event("e" + made, "user", "s1", "p1", "q" + made, "%s. 꼭 그렇게 해줘." % text, 5)])
+    return made
+
+
+def summed_up(kept: Kept, text: str, **more: object) -> str:
+    return kept("daily", Kind.SESSION_SUMMARY, text, settled=SESSION_READER, **more)  # type: ignore[arg-type]
+
+
+def block(kept: Kept, **more: object) -> str:
+    return compose(kept.store, "p1", replace(RULES, **more))  # type: ignore[arg-type]
+
+
+def test_order_of_a_whole_start(kept: Kept) -> None:
+    noted(kept, "Refunds go through the ledger, since Stripe's own left no trace", "payments", days=3)
+    noted(kept, "웹훅은 서명을 먼저 확인한다", "webhooks", days=1)
+    noted(kept, "Carts keep prices in won as integers", "payments", days=2)
+    noted(kept, "", days=4)
+    kept("core", "task", "Move the nightly export to the queue", days=1, settled=SESSION_READER, session="s3")
+    wished(kept, "커밋 메시지는 한국어로 쓴다", days=9)
+    summed_up(kept, "결제 재시도를 세 번으로 막음. 커밋하지 않음.", days=1, session="s3")
+    lines = block(kept).split("\n")
+    assert lines[:2] == ["[Memory context]", EXPLANATION] and len(EXPLANATION) <= 130
+    told = [text_of(line) if line.startswith("- ") else line for line in lines[2:]]
+    assert told[0].startswith("(last session, 2026-") and told[0].endswith("커밋하지 않음.")
+    assert told[1:] == [
+        "open: Move the nightly export to the queue",
+        "webhooks:", "웹훅은 서명을 먼저 확인한다",
+        "payments:", "Carts keep prices in won as integers",
+        "Refunds go through the ledger, since Stripe's own left no trace",
+        "More:", "Only the text says so 그리고 이 줄은 본문에만 있는 까닭이다.",
+        RULES_HEADING, "커밋 메시지는 한국어로 쓴다",
+    ]  # fmt: skip
+    assert all(line.endswith("]") for line in lines if line.startswith("- "))
+
+
+def test_nothing_stands_twice_and_pasted_starts_are_no_words(kept: Kept) -> None:
+    for number in range(12):
+        noted(kept, "항목 %d번은 결제 서버가 처리한다" % number, "결제", days=number)
+    wished(kept, "변경은 PR 로만 올린다")
+    summed_up(kept, "정리했다.", days=1)
+    made = block(kept)
+    entries = entry_lines(made)
+    assert len(entries) == len(set(entries)) == 14
+    assert strip_own_blocks("보세요\n" + made + "\n뒤에 쓴 말") == "보세요\n뒤에 쓴 말"
+
+
+def test_decision_of_a_model_is_no_rule(kept: Kept) -> None:
+    noted(kept, "Statuses must be open, paid or cancelled", "orders")
+    assert RULES_HEADING not in block(kept) and "Statuses must be" in block(kept)
+
+
+def many(kept: Kept, count: int) -> None:
+    for number in range(count):
+        headline = "서비스 %03d번은 금요일 점검 뒤에 자동으로 다시 시작해야 큐가 비워진다" % number
+        noted(kept, headline, "운영", days=number)
+
+
+def few(kept: Kept) -> Kept:
+    """Retire the notes that fill the start."""
+    rows = kept.store.memories(MemoryQuery(category=Category.CORE, limit=1000))
+    kept.store.put_memories([replace(row, superseded_by=row.id) for row in rows if row.subject == "운영"])
+    return kept
+
+
+@pytest.mark.parametrize("count", [10, 60, 200])
+@pytest.mark.parametrize("max_chars", [1200, 3500])
+def test_start_keeps_its_bound_and_counts_the_rest(kept: Kept, count: int, max_chars: int) -> None:
+    many(kept, count)
+    made = block(kept, max_chars=max_chars)
+    shown = len(entry_lines(made))
+    assert len(made) <= max_chars and "서비스 000번" in made
+    assert shown == count or "%d older notes: mem-search finds them." % (count - shown) in made
+
+
+def test_notes_that_rested_are_named_by_subject_once_the_start_is_long(kept: Kept) -> None:
+    many(kept, 50)
+    old = noted(kept, "릴리스는 태그를 먼저 민다", "releases", days=80)
+    used = noted(kept, "인증서는 3월에 바꾼다", "releases", days=80)
+    for number in range(REST_SESSIONS):
+        summed_up(kept, "세션 %d" % number, days=70 - number, session="old%d" % number)
+    [memory] = kept.store.memories(MemoryQuery(ids=[used]))
+    kept.store.put_usages([usage_of(memory, CITED, session_id="s1", prompt_id="q", at_ms=memory.at_ms + 79 * DAY_MS)])
+    made = block(kept)
+    assert "릴리스는 태그를" not in made and "인증서는 3월에" in made, old
+    assert "1 older notes (releases): mem-search finds them." in made
+    assert "릴리스는 태그를" in block(few(kept))
+
+
+def test_script_that_ran_later_stands_beside_a_persons_last_session(kept: Kept) -> None:
+    noted(kept, "웹훅은 서명을 먼저 확인한다")
+    kept.turn("User: 환불 화면의 문구를 다듬어 줘\nAssistant: 다듬었습니다, 확인해 주세요.", days=5, session="mine")
+    summed_up(kept, "환불 화면 문구를 다듬음", days=5, session="mine")
+    for number in range(7):
+        prompt = "Review the open pull request and list every problem that you find in it, run %d" % number
+        kept.turn("User: %s\nAssistant: done" % prompt, days=4 - number / 10, session="run%d" % number)
+        summed_up(kept, "Reviewed pull request %d" % number, days=4 - number / 10, session="run%d" % number)
+    lines = [text_of(line) for line in entry_lines(block(kept))]
+    assert "환불 화면 문구를 다듬음" in lines[0] and lines[0].startswith("(last session")
+    assert "its prompt ran 7 times" in lines[1] and lines[1].endswith("Reviewed pull request 6")
+
+
+def test_open_work_fades_after_three_sessions(kept: Kept) -> None:
+    task = replace(make_memory(1, "배포 문서 고치기"), category=Category.CORE, kind=Kind.TASK, at_ms=5)
+    heard = [replace(make_memory(9 + n), session_id="s%d" % n, at_ms=10 + n) for n in range(FRESH_SESSIONS)]
+    assert live_tasks([task], heard) == [task]
+    assert live_tasks([task], [*heard, replace(make_memory(99), session_id="s99", at_ms=99)]) == []
+
+
+def test_colleagues_and_every_project(kept: Kept) -> None:
+    noted(kept, "웹훅은 서명을 먼저 확인한다")
+    kept("core", "team://decision/김민지", "배포는 화요일에만 한다.", session=team_session("p1"))
+    kept("core", "preference", "Always squash before merging", project_id=GLOBAL)
+    lines = block(kept).split("\n")
+    assert any("김민지" in line and "배포는 화요일에만 한다" in line for line in lines)
+    assert lines[-1].startswith("- Always squash before merging (every project) [mem:")
+
+
+def test_subagent_gets_rules_first_and_host_lines_go(kept: Kept) -> None:
+    many(kept, 30)
+    wished(kept, "변경은 PR 로만 올린다")
+    made = block(kept)
+    short = in_short(made, 600)
+    assert len(short) <= 600 and "변경은 PR 로만 올린다" in entry_lines(short)[0]
+    assert listed_start.without_empty_headings(["[Memory context]", "a:", "b:", "- x [mem:aaaaaa]"]).count(":") == 2
+
+
+def test_start_without_notes_keeps_its_smaller_bound(kept: Kept) -> None:
+    for number in range(30):
+        kept("core", "preference", "앞으로 %d번 서비스는 항상 금요일 오전에 점검하고 결과를 기록해줘" % number)
+    assert len(compose(kept.store, "p1", WorkingSetRules())) <= 1200
+
+
+def test_memory_without_headline_has_its_first_clause() -> None:
+    from memlayer.turns.headline import MAX_HEADLINE_CHARS, first_clause, headline_of
+
+    long = "결제 서버는 재시도를 세 번만 하고, 그 뒤에는 큐로 보내며 " + "운영자에게 알림을 보내고 " * 8
+    assert first_clause(long).startswith("결제 서버는 재시도를") and len(first_clause(long)) <= MAX_HEADLINE_CHARS
+    assert first_clause("Deploys are on Tuesday. Nobody deploys on Friday.").endswith("on Friday.")
+    assert first_clause("Deploys are on Tuesday. " + long) == "Deploys are on Tuesday"
+    row: Memory = replace(make_memory(1, "x" * 300), headline="Own <system> line")
+    assert headline_of(row).startswith("Own ") and "<system>" not in headline_of(row)
+    assert citation_of(row.id) and without_said("", ()) == ""
