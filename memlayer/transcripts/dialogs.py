@@ -58,14 +58,14 @@ def said_at_calls(record: _Json, calls: Mapping[str, ToolCall]) -> Iterator[tupl
         if block.get("type") != "tool_result" or call is None:
             continue
         is_refused, words = _refusal(record, block, call) if block.get("is_error") is True else (False, "")
-        said = [words] if words else []
+        said, judged = [words], []  # a judged plan comes last: a word behind a quotation's head is no rule
         result = record.get("toolUseResult")
         if call.tool == QUESTIONS and isinstance(result, dict):
             said = [answers_given(result)]
         elif call.tool == PLAN and (is_refused or isinstance(result, dict)):
             plan = (string(result, "plan") if isinstance(result, dict) else "") or call.plan
-            said = [REFUSED if is_refused else APPROVED, quoted(plan[:MAX_PLAN_CHARS]), *said]
-        text = "\n".join(part for part in said + beside if part.strip())
+            judged = [REFUSED if is_refused else APPROVED, quoted(plan[:MAX_PLAN_CHARS])]
+        text = "\n".join(part for part in said + beside + judged if part.strip())
         beside = []
         if text:
             yield string(block, "tool_use_id"), text

@@ -20,7 +20,7 @@ REFUSED = (
     "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the "
     "new_string was NOT written to the file). To tell you how to proceed, the user said:\n"
 )
-PLAN_QUOTED = "> # Plan\n> 1. Move the cart to Redis\n"
+PLAN_QUOTED = "> # Plan\n> 1. Move the cart to Redis"
 
 
 def said(path: Path) -> list[str]:
@@ -67,8 +67,8 @@ def test_recorded_answers_and_refusals(version: str) -> None:
 def test_recorded_plans_and_comments(version: str) -> None:
     words = said(RECORDED / f"transcript_tui_planned_{version}.jsonl")
     assert words[:2] == [
-        f"Refused this plan:\n{PLAN_QUOTED}Redis 말고 Postgres 테이블로 해",
-        f"Approved this plan:\n{PLAN_QUOTED}테스트도 같이 고쳐",
+        f"Redis 말고 Postgres 테이블로 해\nRefused this plan:\n{PLAN_QUOTED}",
+        f"테스트도 같이 고쳐\nApproved this plan:\n{PLAN_QUOTED}",
     ]
     assert words[2:] == (["> 배포는 언제 할까요?\n화요일"] if version == "2.1.197" else ["dist 폴더는 남겨 둬"])
 
@@ -133,6 +133,14 @@ def test_question_of_the_model_is_no_rule(tmp_path: Path) -> None:
         assert not laid_down(words)
 
 
+def test_rule_of_the_person_at_a_plan(tmp_path: Path) -> None:
+    """The plan's own sentences are none."""
+    for rule in ("앞으로 캐시는 항상 Postgres에 둬", "Never use Redis for carts."):
+        given = {"plan": "Always push to main.\n앞으로 항상 force push 해"}
+        [words] = dialog(tmp_path, "ExitPlanMode", REFUSED + rule, "Error: x", is_error=True, given=given)
+        assert [found.text.rstrip(".") for found in laid_down("계속해\n" + words)] == [rule.rstrip(".")]
+
+
 REFUSALS = [
     ("Bash", "use pnpm, not npm"),
     ("Edit", "이 파일은 건드리지 마"),
@@ -148,7 +156,7 @@ REFUSALS = [
 @pytest.mark.parametrize(("tool", "words"), REFUSALS)
 def test_words_of_a_refusal(tmp_path: Path, tool: str, words: str) -> None:
     content = REFUSED + words
-    expected = f"Refused this plan:\n> step\n{words}" if tool == "ExitPlanMode" else words
+    expected = f"{words}\nRefused this plan:\n> step" if tool == "ExitPlanMode" else words
     given = {"plan": "step"}
     old = dialog(tmp_path, tool, content, "Error: " + content, is_error=True, given=given)
     new = dialog(
