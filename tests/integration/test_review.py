@@ -45,7 +45,9 @@ def test_list_decide_and_undo(cli: Run) -> None:
     assert "Changed" in cli("review", "edit", first, SURE).stdout and SURE in core(cli)
     assert "Dropped" in cli("review", "drop", second).stdout and core(cli) == {SURE}
     assert listed(cli) == {} and "Nothing to review" in cli("review").stdout
-    assert "is not under review" in cli("review", "drop", first, code=1).stderr
+    assert "Dropped" in cli("review", "drop", first).stdout and core(cli) == set()  # what was never under review, too
+    assert "Undone: drop" in cli("review", "undo").stdout and core(cli) == {SURE}
+    assert "is not under review" in cli("review", "keep", first, code=1).stderr
     assert "Undone: drop" in cli("review", "undo").stdout and core(cli) == {SURE, SECOND}
     assert "Undone: edit" in cli("review", "undo").stdout and core(cli) == {DOUBTFUL, SECOND}
     assert "earlier wording" in cli("history", first).stdout

@@ -155,6 +155,7 @@ def _history(state: State, arguments: ops.Turn) -> TalkStep:
 def _undo(state: State, arguments: ops.Turn) -> TalkStep:
     """Undo a talk's last compaction, and return the whole of it."""
     services = services_of(state)
+    batches.take_soon(state).result()
     session = _known(state, arguments)
     now_ms = time.time_ns() // 1_000_000
     undone = state.jobs.submit(

@@ -57,7 +57,8 @@ def test_a_decision_goes_from_one_to_the_other(tmp_path: Path) -> None:
         for words in (("search", "배포 화요일"), ("given",), ("list",)):
             shown = " ".join(run_b(*words).stdout.split())
             assert "(decision by 김민지, team) " in shown, words
-        [held] = json.loads(run_b("list", "--json").stdout)["memories"]
+        listed = json.loads(run_b("list", "--json").stdout)["memories"]
+        [held] = [row for row in listed if row["kind"].startswith("team:")]  # beside the prompt of s3
         assert "colleague's note" in run_b("edit", held["citation"], "수요일", code=1).stderr
         assert "(decision by 김민지, team)" in run_b("show", held["citation"]).stdout
         assert "김민지" in run_b("team", "status").stdout
