@@ -33,7 +33,8 @@ SAID = (
     "password:\n" + "x" * 40,
 )
 texts = st.one_of(st.sampled_from(SAID), st.text(max_size=60))  # with unpaired surrogates and NUL
-names = st.one_of(st.sampled_from(("s1", "세션-2", "agent:x", "../s")), st.text(min_size=1, max_size=20))
+SIGNS = st.characters(exclude_categories=("Cs", "Cc", "Cf"))  # ids are the host's own
+names = st.one_of(st.sampled_from(("s1", "세션-2", "agent:x", "../s")), st.text(SIGNS, min_size=1, max_size=20))
 words = st.sampled_from(("startup", "compact", "fork", "other", "clear", "manual", ""))  # the host's own
 calls = st.one_of(
     st.tuples(st.just("session_start"), st.fixed_dictionaries({"source": words, "model": words})),
