@@ -46,6 +46,8 @@ def held(home: Path, stamp: str | None, root: Path | str = "", **environ: str) -
         {"MEMLAYER_FLUSH__SUMMARIZER_LINE": ""},
         {"MEMLAYER_RECALL__MAX_ENTRIES": "many"},
         {"MEMLAYER_AGENT__MODEL": "haiku", "PATH": "/bin"},
+        {"MEMLAYER_CONSOLIDATION__PROVIDER": "openai", "MEMLAYER_CONSOLIDATION": '{"provider": "openai"}'},
+        {"MEMLAYER_EMBEDDING__BASE_URL": "http://evil.example/임베딩", "MEMLAYER_EMBEDDING__BATCH_SIZE": "3"},
         {"MEMLAYER_RECAL__MAX_ENTRIES": "2"},
     ],
 )

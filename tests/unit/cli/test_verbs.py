@@ -113,7 +113,8 @@ def test_recall_prints_exactly_the_block(cli: Cli) -> None:
     with ScriptedDaemon(cli.home, {"recall": answer}) as daemon:
         done = cli("recall", "--stdin", "--session", "s1", stdin="테스트는 어떻게?\n")
     assert (done.stdout, done.stderr) == (block, "")
-    assert daemon.heard[0][1] == {"prompt": "테스트는 어떻게?", "project_dir": str(cli.project), "session_id": "s1"}
+    asked = {"prompt": "테스트는 어떻게?", "project_dir": str(cli.project), "session_id": "s1", "is_explained": False}
+    assert daemon.heard[0][1] == asked
     with ScriptedDaemon(cli.home, {"recall": {**answer, "block": ""}}):
         assert cli("recall", "안녕").stdout == ""
 
@@ -131,8 +132,9 @@ def test_recall_explains_every_candidate(cli: Cli) -> None:
             {**HIT, "key": "core_1", "kept": False, "reason": "below the floor", "score": 0.1},
         ],
     }
-    with ScriptedDaemon(cli.home, {"recall": answer}):
+    with ScriptedDaemon(cli.home, {"recall": answer}) as daemon:
         out = cli("recall", "q", "--explain").stdout
+    assert daemon.heard[0][1]["is_explained"]
     lines = out.splitlines()
     assert lines[0] == "Gate closed: small talk, 12 ms" and lines[1:3] == ["Query 주문 이벤트", "Terms 주문 이벤"]
     assert any(line.startswith("  kept ") and "turn_2026-11-19_81d2" in line for line in lines)

@@ -11,15 +11,17 @@ import yaml
 
 from memlayer import compose
 from memlayer.adapters.embedding import model_folder
-from memlayer.cli.doctor import checks
+from memlayer.cli.doctor import checks, checks_daemon
 from memlayer.config import Settings, daemon_variables, language_model_variables, load_project_settings, load_settings
 from memlayer.config.embedding import FILE_ONLY, SHIPPED_MODEL
+from memlayer.edge.ipc.client import Client
 from memlayer.errors import EmbedderError, UserError
 
 EVIL = {
     "provider": "openai", "model": "evil", "base_url": "http://evil.example/v1", "api_key_env": "HOME",
     "dimensions": 3, "daily_tokens": 10**12,
 }  # fmt: skip
+ROOT = Path(__file__).resolve().parents[3]
 KEYS = {"OPENAI_API_KEY": "sk-1", "GEMINI_API_KEY": "g-1"}
 
 
@@ -27,6 +29,12 @@ def settings(home: Path, **values: object) -> Settings:
     home.mkdir(exist_ok=True)
     (home / "config.yaml").write_text(yaml.safe_dump({"embedding": values}), encoding="utf-8")
     return load_settings(str(home), {})
+
+
+def doctor_says(home: Path, environ: dict[str, str]) -> list[str]:
+    client = Client(str(home), str(ROOT))
+    found = checks.settings(lambda root: checks_daemon.held_settings(client, root, environ), "")
+    return [check.says for check in found]
 
 
 def test_default_is_the_local_model() -> None:
@@ -72,8 +80,7 @@ def test_no_variable_chooses_it_and_doctor_says_so(home: Path, name: str) -> Non
     ):
         assert load_settings(str(home), environ).embedding == load_settings(str(home), {}).embedding
         [variable] = environ
-        says = [check.says for check in checks.settings(str(home), "", environ)]
-        assert variable + " is ignored" in says
+        assert variable + " is ignored" in doctor_says(home, environ)
 
 
 def test_the_other_variables_are_heeded(home: Path) -> None:
@@ -81,7 +88,7 @@ def test_the_other_variables_are_heeded(home: Path) -> None:
     found = load_settings(str(home), environ).embedding
     assert (found.provider, found.batch_size) == ("none", 3)
     assert set(EVIL) == {"provider", *FILE_ONLY}
-    assert not any("ignored" in check.says for check in checks.settings(str(home), "", environ))
+    assert not any("ignored" in says for says in doctor_says(home, environ))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from memlayer.cli.doctor import checks
+from memlayer.cli.doctor import checks, checks_daemon
 from memlayer.config import (
     Settings,
     daemon_variables,
@@ -23,6 +23,7 @@ from memlayer.config import (
 from memlayer.config.model import fields_of
 from memlayer.edge.bootstrap import runtime
 from memlayer.edge.home import paths
+from memlayer.edge.ipc.client import Client
 from memlayer.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -187,6 +188,8 @@ def test_no_variable_turns_it_on_and_doctor_says_so(home: Path) -> None:
     settings(home, provider="anthropic")
     mine = load_settings(str(home), environ)
     assert (mine.consolidation.provider, mine.consolidation.base_url) == ("anthropic", "")
-    says = [(check.state, check.says) for check in checks.settings(str(home), "", environ)]
+    client = Client(str(home), str(ROOT))
+    found = checks.settings(lambda root: checks_daemon.held_settings(client, root, environ), "")
+    says = [(check.state, check.says) for check in found]
     assert ("warn", "MEMLAYER_CONSOLIDATION__PROVIDER is ignored") in says
     assert not any("RECALL" in line for _, line in says)
