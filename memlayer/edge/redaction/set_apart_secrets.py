@@ -58,6 +58,7 @@ _HEAD_NAME = (
 )
 _HEAD_CELL = r"[\w가-힣 .()*`\"'#-]{0,40}$"
 _RULE = r"[ \t|+:=-]+$"
+_BEFORE_HEAD = (":", "\uff1a", ">", "=")
 _SEPARATORS = ("|", ",", "\t", " / ", ";")
 _MOST_ROWS = 500
 _HTML_CELL = r"<t[hd](?:[ ][^<>]{0,200})?>\s{0,20}(?P<value>[^<>]{0,200}?)\s{0,20}</t[hd]>"
@@ -118,11 +119,11 @@ def _table_cuts(text: str, low: str, judge: Callable[[str, str], str]) -> list[t
             continue
         budget.check()
         start = low.rfind("\n", 0, name.start()) + 1
-        quoted = low.rfind('": ', start, name.start())  # the whole text stands in JSON
-        start = quoted + 3 if quoted >= 0 else start
         past = low.find("\n", name.end())
         if past < 0:
             break
+        # `You said: user | password`, `"content": "user,password`: no cell of a head holds such a sign.
+        start = max(start, *(low.rfind(sign, start, past) + 1 for sign in _BEFORE_HEAD))
         for separator in [sign for sign in _SEPARATORS if past - start <= 400 and low.find(sign, start, past) >= 0]:
             columns = _secret_columns(low[start:past], separator)
             if columns:

@@ -125,3 +125,45 @@ def test_product_field_and_place_stay(product: str, secret: str) -> None:
 def test_long_value_goes_whole() -> None:
     secret = "aB3" * 5000
     assert redact("export SESSION_SECRET=%s\nnext" % secret) == "export SESSION_SECRET=[redacted:secret]\nnext"
+
+
+TABLE = " username |    password    \n----------+----------------\n svc_pay  | Qz7harbor_elm\n"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "You said: " + TABLE,
+        "결과: " + TABLE,
+        "결과：" + TABLE,
+        "Here are the passwords, as asked:" + TABLE,
+        "비밀번호 표 (psql): " + TABLE,
+        "12:30 result:" + TABLE,
+        "rows = " + TABLE,
+        "db=>" + TABLE,
+        "You said: name,email,password\nkim,kim@x.kr,Qz7harbor_elm\n",
+        "이렇게 나와: id\tpassword\n7\tQz7harbor_elm\n",
+        "내용: 이름 | 비밀번호\n---|---\n결제 | Qz7harbor_elm\n",
+        "표: user;token\nci;Qz7harbor_elm\n",
+        'rows: "user,password\nci,Qz7harbor_elm\n"',
+    ],
+)
+def test_words_before_a_tables_head_hide_no_column(said: str) -> None:
+    assert "harbor" not in redact(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "표: 이름 | 비밀번호\n---|---\n결제 | 없음\n",
+        "You said: name, password\nkim, unchanged\n",
+        "fields: user, token\nso we read both, then go on\n",
+        "설정: host | port\n---|---\ndb1 | 5432abc9\n",
+        "columns: user | password | note\n----|----|----\nci | ******** | rotated\n",
+        "def login(user, password):\n    return check(user, password)\n",
+        "for user, token in rows:\n    print(user, token)\n",
+        "순서: id, token\n첫째, 토큰을 지운다\n",
+    ],
+)
+def test_words_before_a_table_hide_nothing_harmless(said: str) -> None:
+    assert redact(said) == said
