@@ -32,9 +32,9 @@ _ESCAPED = re.compile(r"(?:&(?:amp;)*lt;?|&#0*60;?|&#x0*3c;?|\\u003c|\\x3c)(?=\s
 # Signs that only look like `<` also quote a title: a tag has a Latin name and its end behind it.
 _CLOSERS = "[>\u203a\u3009\u27e9\u276f\u2771\u232a\u300b\u27eb\xbb\u226b\u02c3\u1433\u276d]"
 _NAMED_TAG = re.compile(r"\s*/?\s*[a-z][a-z0-9][\w:.-]{0,60}(?:\s[\w:-]{1,60}\s?=|\s?/?\s?%s)|\|" % _CLOSERS)
-# Marks of the formats in which models are trained: `[INST]`, `[/INST]`, `### Instruction:`.
+# Marks of the formats in which models are trained: `[INST]`, `[/INST]`, `### Instruction:`. `rows[user]` is code.
 _ROLE = re.compile(
-    r"(?<![\w\])])\[(\s*(?:/\s*\w+|inst|sys(?:tem)?(?:[_ ]\w+)?|(?:available|tool)_\w+"
+    r"(?:(?<![\w\])])\[|\[(?=\s*/))(\s*/?\s*(?:inst|sys(?:tem)?(?:[_ ]\w+)?|(?:available|tool)_\w+"
     r"|assistant|user|human|developer|instructions?)\s*)\]",
     re.IGNORECASE,
 )
@@ -97,9 +97,10 @@ def _disarmed(bracket: re.Match[str]) -> str:
     bare = "".join(char for char in unicodedata.normalize("NFKD", after) if not unicodedata.combining(char))
     seen = unicodedata.normalize("NFKC", bare).casefold().translate(_LETTERS)
     if sign in _SQUARE:
-        return (
-            "(" if _FORGED.match("[" + seen) or _ROLE.match(re.sub(r"[\u3011\u3015]", "]", "[" + seen)) else str(sign)
-        )
+        before = bracket.string[max(0, bracket.start() - 1) : bracket.start()]
+        square = before + "[" + re.sub(r"[\u3011\u3015]", "]", seen)
+        is_mark = _FORGED.match(square, len(before)) or _ROLE.match(square, len(before))
+        return "(" if is_mark else str(sign)
     is_tag = _TAG.match("<" + seen) if sign in _FULL_ANGLES else _NAMED_TAG.match(seen)
     return "‹" if is_tag else str(sign)
 

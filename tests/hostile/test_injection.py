@@ -263,7 +263,8 @@ def test_no_mark_of_a_host_or_a_format_comes_back(text: str, mark: str) -> None:
         "a < b", "if x < 5 and y > 3", "i <= n, j << 2", "x <3", "1 < 2 < 3", "a < b and c > d", "[WIP] 결제",
         "[x] done",
         "items[user]s", "#12: fixed", "C# is fine", "# comment", "〈메모〉를 읽다", "《시스템》 공지", "«그»",
-        "배열[0] < 배열[1]", "[TODO] later", "R&D lt 5",
+        "한글 items[user]s", "배열[user] 값", "값 rows [0][user] 순서", "[b]굵게[/b] 표시", "[red]RED[/red]",
+        "경로 [/login] 추가", "route [/login] added", "배열[0] < 배열[1]", "[TODO] later", "R&D lt 5",
     ],
 )  # fmt: skip
 def test_code_and_titles_stay(text: str) -> None:
