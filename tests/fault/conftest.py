@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.leftovers import end_all
 from tests.support.witness import Witness
 
 HERE = Path(__file__).resolve().parent
@@ -29,3 +30,10 @@ def witness(home: Path) -> Iterator[Witness]:
     calling = Witness(home)
     yield calling
     calling.kill_daemon()
+
+
+@pytest.fixture(autouse=True)
+def no_daemon_after_a_fault(tmp_path: Path) -> Iterator[None]:
+    """End the daemons that a fault leaves: verbs and hooks start them, and nothing stops them."""
+    yield
+    end_all(tmp_path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import time
 from pathlib import Path
 
@@ -21,6 +22,16 @@ def left_running(folder: Path, grace_s: float = 5.0) -> dict[int, str]:
         time.sleep(0.1)
 
 
+def end_all(folder: Path) -> None:
+    """End the processes that work in a folder, and wait until they have gone."""
+    for pid in left_running(folder, grace_s=0.0):
+        with contextlib.suppress(OSError):
+            os.kill(pid, signal.SIGTERM)
+    for pid in left_running(folder, grace_s=10.0):
+        with contextlib.suppress(OSError):
+            os.kill(pid, signal.SIGKILL)
+
+
 def works_in(pid: str, folder: str) -> bool:
     """Return whether a process was started for a folder, stands in it or holds a file of it."""
     process = Path("/proc") / pid
@@ -34,7 +45,11 @@ def works_in(pid: str, folder: str) -> bool:
 
 
 def command_of(pid: str) -> str:
-    """Return a process's command line, empty if it has ended."""
+    """Return a process's command line with its home, empty if it has ended."""
     with contextlib.suppress(OSError):
-        return (Path("/proc") / pid / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+        process = Path("/proc") / pid
+        variables = (process / "environ").read_bytes().split(b"\0")
+        named = [row for row in variables if row.startswith(b"MEMLAYER_HOME=")]
+        words = [*(process / "cmdline").read_bytes().split(b"\0"), *named]
+        return b" ".join(words).decode(errors="replace").strip()
     return ""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.leftovers import left_running
+from tests.support.leftovers import end_all, left_running
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="processes are read from /proc")
 WAITS = [sys.executable, "-I", "-S", "-c", "input()"]
@@ -32,3 +32,11 @@ def test_process_of_a_folder_is_told(tmp_path: Path, trace: str) -> None:
     finally:
         process.communicate(b"\n", timeout=20)
     assert left_running(own) == {}
+
+
+def test_processes_of_a_folder_are_ended(tmp_path: Path) -> None:
+    process = subprocess.Popen(WAITS, stdin=subprocess.PIPE, cwd=tmp_path)
+    end_all(tmp_path)
+    assert process.wait(20) < 0
+    assert process.stdin is not None
+    process.stdin.close()
