@@ -45,6 +45,7 @@ class Indexer:
         self._max_tokens = max_tokens
         self._overlap_tokens = overlap_tokens
         self.lock = threading.RLock()
+        self.postponed = ""  # why chunks were left without vectors, until they are embedded
         self.on_index: Callable[[Sequence[Memory]], object] = lambda memories: None  # before their chunks are written
 
     def index(self, memories: Sequence[Memory], *, texts: Mapping[str, str] | None = None, embed: bool = True) -> None:
@@ -132,10 +133,14 @@ class Indexer:
         embedder = self._embedder()
         if embedder is None or not chunks:
             return list(chunks)
+        if embedder.problem:  # no query is embedded either: whoever asks waits for no slow server
+            self.postponed = embedder.problem
+            return list(chunks)
         try:
             vectors = self._vectors(embedder, [unlabelled(chunk.text) for chunk in chunks])
         except EmbedderError as bad:  # searchable by its words now; embed_missing tries again
             log.warning("chunks stay without vectors: %s", bad)
+            self.postponed = str(bad)
             return list(chunks)
         return [
             replace(chunk, vector=vector, model=embedder.fingerprint)

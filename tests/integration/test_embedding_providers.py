@@ -194,6 +194,14 @@ def test_slow_server_is_left_out_of_prompts(
         daemon.call("recall", prompt=BY_WORDS[0][0] + " %d" % number, project_dir=str(hook.project))
     assert time.monotonic() - began < 1.5
     daemon.wait_for(lambda: "takes 2." in daemon.call("status")["why"], "probe")
+    hook.turn("late", "p1", "로그는 어디에 두지?", "로그는 Loki에 둡니다. 보관은 30일입니다.")
+    began = time.monotonic()
+    assert "Loki" in daemon.call("recall", prompt="로그는 어디에 두지?", project_dir=str(hook.project))["block"]
+    assert time.monotonic() - began < 1.5  # found by its words, without its vector
+    stats = daemon.call("stats")
+    assert stats["embedded"] < stats["chunks"]
+    api.delay_s = 0.0
+    daemon.wait_for(lambda: (now := daemon.call("stats"))["embedded"] == now["chunks"], "its vector", timeout_s=60.0)
 
 
 @pytest.mark.timeout(120)

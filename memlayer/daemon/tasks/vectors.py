@@ -26,6 +26,7 @@ def _embed_part(state: State) -> None:
     go_second()
     ends = time.monotonic() + EMBED_S
     state.embedded_s, state.rebuilding = time.monotonic(), ""
+    services.indexer.postponed = ""
     try:
         while services.indexer.embed_some(state.settings.embedding.batch_size):
             if time.monotonic() > ends:
@@ -62,6 +63,7 @@ def look(state: State) -> None:
     embedder = state.embedder()
     if embedder is None:
         return
-    state.unembedded_why = state.unembedded_why or (embedder.problem if embedder.place else "")
+    problem = state.services.result().indexer.postponed or embedder.problem
+    state.unembedded_why = state.unembedded_why or (problem if embedder.place else "")
     if state.unembedded_why and time.monotonic() - state.embedded_s > EMBED_AGAIN_S:
         submit_embedding(state)
