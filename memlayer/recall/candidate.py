@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
-from memlayer.kinds import BINDING, Category
+from memlayer.kinds import Category, Kind
 from memlayer.model import Chunk, Memory, citation_of, memory_key, turn_memory_id
 from memlayer.recall.query import PromptSignals
 from memlayer.recall.retriever import Found, Rarity, Score
@@ -120,7 +120,8 @@ def in_context(chunk: Chunk, session: Session | None) -> Reason | None:
     if chunk.session_id == session.id and chunk.at_ms >= session.context_since_ms:
         return Reason.OWN_SESSION
     known = {chunk.memory_id, turn_of(chunk)}
-    is_whole = chunk.known_kind in BINDING or len(chunk.text) <= MAX_HEADLINE_CHARS  # else the start had its headline
+    is_rule = chunk.known_kind is Kind.PREFERENCE
+    is_whole = is_rule or len(chunk.text) <= MAX_HEADLINE_CHARS  # else the start had its headline
     if chunk.category == Category.CORE and is_whole and shown_at_start(citation_of(chunk.memory_id), session):
         return Reason.SHOWN
     if known.intersection(session.inherited):

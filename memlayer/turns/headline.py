@@ -23,6 +23,11 @@ def headline_of(memory: Memory) -> str:
     return flatten(memory.headline) or first_clause(memory.text)
 
 
+def is_told_whole(memory: Memory) -> bool:
+    """Return whether a start that lists a memory tells all of it."""
+    return headline_of(memory) == flatten(memory.text)
+
+
 def first_clause(text: str) -> str:
     """Return a short text, else its first sentence or clauses."""
     text = flatten(text)

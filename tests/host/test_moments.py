@@ -53,7 +53,10 @@ def test_call_that_succeeds_is_told_nothing(claude: Claude) -> None:
     assert "then this worked" not in second.turns[-1].text
 
 
-RULE = "웹훅.py는 먼저 200을 돌려준다. 토스페이먼츠는 10초 안에 200이 없으면 다시 보내기 때문."
+RULE = (  # too long to stand whole in a start
+    "웹훅.py는 먼저 200을 돌려준다. 토스페이먼츠는 10초 안에 200이 없으면 다시 보내기 때문. "
+    "재시도 간격을 30초로 늘려봤는데 소용없었고 같은 주문이 두 번 처리됐다."
+)
 FOUND = "토스페이먼츠는 10초 안에 200을 받지 못하면 다시 보냅니다. 먼저 200을 돌려주게 고쳤고, 두 번 오지 않습니다."
 WEBHOOK = (
     "웹훅이 두 번 와서 같은 주문이 두 번 처리돼. 재시도 간격을 30초로 늘려봤는데 소용없었어. "
