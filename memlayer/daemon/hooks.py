@@ -138,7 +138,9 @@ def _start_context(state: State, call: Call) -> str:
     taking = batches.take_soon(state) if others_wait else state.waiting.taking
     taking.add_done_callback(lambda _: _prepare(state, session.project_id, call.place.root))
     if state.is_open:  # while it opens, which takes longer, nothing is waited for
-        _wait(taking, time.monotonic() + TAKING_SHARE * (call.ends_s - time.monotonic()))
+        left_s = TAKING_SHARE * (call.ends_s - time.monotonic())
+        # A compaction has taken its session in before the summary was written; its orders must not come late.
+        _wait(taking, time.monotonic() + (CATCH_UP_WAIT_S if payload.source == "compact" else left_s))
     wait_until = min(call.ends_s, time.monotonic() + CATCH_UP_WAIT_S) if state.is_open else 0.0
     catching_up = [
         _submit(state, "catch up " + other.id, intake.catch_up_and_publish, other)
