@@ -32,7 +32,7 @@ venv:
 demo: venv  ## two sessions in a throw-away home: what is remembered, and what comes back
 	@$(RUN) $(PY) demo/run.py
 
-check: lint  ## before each commit, two minutes: lint, types, layers, units, properties, contracts on one store
+check: lint  ## before each commit: lint, types, layers, units, properties, contracts on one store
 	$(RUN) $(PY) -m pytest -q -n 2 --dist worksteal -m "$(FAST)" -k "not lance" tests/unit tests/property tests/contract
 
 pytest: venv  ## one file or one test: make pytest ARGS="tests/unit/test_kinds.py -k label"
