@@ -128,12 +128,12 @@ def test_forgotten_turn_stays_gone(old: OldHome, daemon: Daemon, cli: Cli) -> No
 
 
 def test_migrated_once(old: OldHome, daemon: Daemon) -> None:
-    assert old.schema == SCHEMA_VERSION == 4
+    assert old.schema == SCHEMA_VERSION == 5
     schema = old.home / "store" / "schema.json"
     written_ns = schema.stat().st_mtime_ns
     daemon.stop()
     daemon.start()
     assert len(daemon.call("list", limit=1000, all=True)["memories"]) >= len(old.memories)
-    assert schema.stat().st_mtime_ns == written_ns and old.schema == 4
+    assert schema.stat().st_mtime_ns == written_ns and old.schema == 5
     told = "\n".join(path.read_text("utf-8") for path in (old.home / "logs").glob("*.log"))
     assert '"error"' not in told and "damage" not in told
