@@ -47,7 +47,7 @@ def join(name: str, project: str | None, as_json: bool) -> None:
 
     PROJECT: an id, a folder or a name.
 
-    Example: memlayer project join ~/work/shop
+    Example: memlayer project join ~/src/shop
     """
     _choose(_given(name), project, as_json)
 
