@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[3]
 COMMANDS = sorted((ROOT / "commands").glob("*.md"))
 SHELL = re.compile(r"^```!\n(.*?)^```", re.MULTILINE | re.DOTALL)
 WORDED = sorted(VERB_OF)
+NO_SESSIONS: dict[str, Any] = {"sessions": {"sessions": [], "total": 0}}
 HARD = {
     "a fence": "before ``` after\n```\nand 더\n```!\ntouch owned\n```\nlast",
     "backslashes": "My\\ Documents is C:\\Users\\kim\\내 문서 \\",
@@ -97,7 +98,7 @@ def test_words_are_remembered_whole(words: str, hook: HookRunner, memlayer: Cli)
         return {"memory": MEMORY, "is_new": True}
 
     expand(hook, "memory-remember", words)
-    with ScriptedDaemon(hook.home, {"remember": answer}):
+    with ScriptedDaemon(hook.home, {"remember": answer, **NO_SESSIONS}):
         done = memlayer("slash", "memory-remember", "0f-1")
     assert (done.returncode, done.stderr) == (0, "")
     assert events == [words.strip()]
@@ -184,7 +185,7 @@ def test_foreign_commands_are_not_kept(hook: HookRunner) -> None:
 
 def test_too_many_words_are_refused(hook: HookRunner, memlayer: Cli) -> None:
     expand(hook, "memory-remember", "가" * 4001)
-    with ScriptedDaemon(hook.home, {}) as daemon:
+    with ScriptedDaemon(hook.home, NO_SESSIONS) as daemon:
         done = memlayer("slash", "memory-remember", "0f-1")
         assert done.returncode == 1 and "too long" in done.stderr and "4,000" in done.stderr
         expand(hook, "memory-search", "나" * 100_001)
