@@ -98,14 +98,18 @@ def _index_line(entry: IndexEntry) -> str:
     outdated = " (outdated, see [mem:%s])" % entry.newer if entry.newer else ""
     memory = entry.memory
     head = "- [mem:%s] %s %s%s%s: " % (memory.citation, day_of(memory.at_ms), label_of(memory), place, outdated)
-    return head + shortened(flatten(entry.summary), SUMMARY_CHARS, LINE_TOKENS - estimate_tokens(head))
+    return head + shortened(
+        flatten(memory.headline or entry.summary), SUMMARY_CHARS, LINE_TOKENS - estimate_tokens(head)
+    )
 
 
 def timeline_text(spans: Sequence[Span], unknown: Sequence[str] = (), max_tokens: int = TIMELINE_TOKENS) -> str:
     """Return the turns around each memory; `>` marks its own."""
     lines = [_unknown(unknown)] if unknown else []
     for span in spans:
-        lines.append("Around [mem:%s], %s:" % (span.memory.citation, _session_of(span.memory)))
+        headline = flatten(span.memory.headline)
+        about = " (%s)" % headline if headline else ""
+        lines.append("Around [mem:%s]%s, %s:" % (span.memory.citation, about, _session_of(span.memory)))
         if not span.turns:
             lines.append("  Nothing else is known of that session." if span.memory.session_id else "  No turns.")
         for turn in span.turns:
@@ -169,6 +173,8 @@ def _detail(detail: Detail, start: int, max_tokens: int) -> str:
         memory.citation, label_of(memory), minute_of(memory.at_ms), _session_of(memory),
         cut(flatten(detail.project), 40),
     )  # fmt: skip
+    headline = ": ".join(filter(None, (flatten(memory.subject), flatten(memory.headline))))
+    head += "\n" + headline if headline else ""
     facts = _facts(detail)
     text = "\n".join(flatten(line) for line in marked_text(memory).split("\n"))[max(0, start) :]
     room = max_tokens - estimate_tokens("\n".join([head, *facts])) - 30

@@ -28,6 +28,7 @@ from memlayer.ports import MemoryQuery, Store
 from memlayer.records.sessions import Sessions
 from memlayer.records.tombstones import Tombstones
 from memlayer.text.sentences import USER
+from memlayer.turns.headline import fitting, refuse_long
 from memlayer.turns.remembered import BY_MODEL, NO_SESSION, is_all_redacted, refuse_too_long
 from memlayer.turns.salience import importance as importance_of
 from memlayer.turns.turn import readable
@@ -141,11 +142,11 @@ class Consolidator:
             self._changed.add(new.project_id)
             return holder
 
-    def edit(self, memory: Memory, text: str) -> Memory:
-        """Give a memory another text; id, key and citation stay.
+    def edit(self, memory: Memory, text: str, headline: str | None = None, subject: str | None = None) -> Memory:
+        """Give a memory another text, headline or subject; its citation stays.
 
-        The old text is kept in its history. text: redacted. Raises UserError for a turn, for a superseded memory, and
-        for a text without content.
+        The old text is kept in its history. All are redacted. Another text has the headline that is given with it, else
+        none. Raises UserError for a turn, a superseded memory, an empty text and a long headline.
         """
         text = text.strip()
         if memory.category == Category.CONVERSATION:
@@ -159,11 +160,17 @@ class Consolidator:
         if is_all_redacted(text):
             raise UserError("All of the new text is private. Nothing is changed")
         refuse_too_long(text)
+        refuse_long(headline or "", subject or "")
+        kept = memory.headline if text == memory.text else ""
+        line, group = fitting(kept if headline is None else headline, memory.subject if subject is None else subject)
+        headed = replace(memory, headline=line, subject=group)
         if text == memory.text:
-            return memory
+            if headed != memory:
+                self._write(headed)
+            return headed
         now_ms = self.now_ms()
         changed = replace(
-            memory,
+            headed,
             text=text,
             importance=max(memory.importance, importance_of(memory.category, text)),
             at_ms=now_ms if memory.category == Category.CORE else memory.at_ms,
@@ -218,7 +225,7 @@ class Consolidator:
         [by] = self.store.memories(MemoryQuery(ids=[memory.superseded_by])) or [memory]
         if lineage.is_wording_of(memory, by):
             by = self.restore(by, keep_both=keep_both) if by.superseded_by else by
-            return self.edit(by, memory.text)
+            return self.edit(by, memory.text, memory.headline, memory.subject)
         now_ms = self.now_ms()
         back = replace(memory, superseded_by="", superseded_ms=0)
         if memory.category == Category.CORE:  # said again, now, and to no session in particular

@@ -14,12 +14,13 @@ from memlayer.edge.capture.payload import clean
 from memlayer.edge.capture.spool import event_id
 from memlayer.indexing.indexer import Indexer
 from memlayer.kinds import KINDS, Category, Kind
-from memlayer.memory_files.markdown import Item, digest, normalized, to_nfc
+from memlayer.memory_files.markdown import Item, digest, normalized, parted, to_nfc, with_headline
 from memlayer.memory_files.merge import Changes, Entry
-from memlayer.memory_files.pages import FileRecord, current, day_of, local_day, noon_ms
+from memlayer.memory_files.pages import FileRecord, current, day_of, local_day, noon_ms, told
 from memlayer.model import Memory, citation_of, memory_key
 from memlayer.ports import MemoryQuery, Store
 from memlayer.records.tombstones import Tombstones
+from memlayer.turns.headline import fitting
 from memlayer.turns.remembered import says_something
 from memlayer.turns.salience import importance
 from memlayer.turns.turn import MAX_MEMORY_CHARS
@@ -65,7 +66,7 @@ class Edits:
         """
         if in_tree:
             changes = self._of_anybody(changes)
-        known = {digest(memory.text) for memory in current(self.store, project_id, name)}
+        known = {digest(told(memory)) for memory in current(self.store, project_id, name)}
         page = _Page(self, project_id, name, known, bool(base), in_tree)
         edited = sum(page.edit(entry, text) for entry, text in changes.edited)
         edited += sum(page.pin(entry, pinned) for entry, pinned in changes.pinned)
@@ -124,16 +125,20 @@ class _Page:
         if memory is None:
             log.info("a change to a forgotten memory was dropped")
             return 0
-        first, *rest = _texts(text) or [""]
-        if not first or digest(memory.text) == digest(first):
+        body, *headed = parted(text)
+        headline, subject = fitting(*map(clean, headed))
+        first, *rest = _texts(body) or [""]
+        new = digest(with_headline(first, headline, subject))
+        if not first or digest(told(memory)) == new:
             return 0
         before = lineage.before(self.edits.store, memory) if not self.has_base else ()
-        if any(digest(version.text) == digest(first) for version in before):
+        if any(digest(told(version)) == new for version in before):
             return 0
         if memory.superseded_by:  # replaced meanwhile; the user's words are the newest
             return self.add(memory.kind, text)
-        self.edits.consolidator.edit(memory, first)
-        self.known.add(digest(first))
+        same_text = digest(memory.text) == digest(first)
+        self.edits.consolidator.edit(memory, memory.text if same_text else first, headline, subject)
+        self.known.add(new)
         for part in rest:
             self._add(memory.kind, part)
         return 1
@@ -153,19 +158,21 @@ class _Page:
         return True
 
     def add(self, kind: str, text: str) -> int:
-        return sum(self._add(kind, part) for part in _texts(text))
+        body, *headed = parted(text)
+        return sum(self._add(kind, part, *fitting(*map(clean, headed))) for part in _texts(body))
 
     def stray(self, item: Item, record: FileRecord) -> int:
         """Add a bullet whose citation the revision lacks (pasted, restored, old)."""
         cited = self.edits.store.memories(MemoryQuery(citations=[item.citation], project_id=self.project_id))
-        same = [memory for memory in cited if digest(memory.text) == digest(item.text)]
+        same = [memory for memory in cited if digest(told(memory)) == digest(item.text)]
         if same:
             back = [memory for memory in same if _is_retired(memory)]
             if back and all(memory.superseded_by for memory in same):
                 self.edits.consolidator.restore(back[0])
                 return 1
             return 0
-        texts = {item.text, to_nfc(item.text)}
+        text = parted(item.text)[0]
+        texts = {text, to_nfc(text)}
         was_forgotten = any(self.edits.tombstones.forgot_statement(self.project_id, text) for text in texts)
         if was_forgotten or record.knows(item.citation, digest(item.text)):
             return 0  # an editor had it open; without its citation it would be added
@@ -173,7 +180,7 @@ class _Page:
             return 0  # an old copy of the file was put back
         now = [memory for memory in cited if not memory.superseded_by]
         if len(now) == 1 and not self.in_tree:
-            return self.edit(Entry(now[0].id, now[0].citation, digest(now[0].text)), item.text)
+            return self.edit(Entry(now[0].id, now[0].citation, digest(told(now[0]))), item.text)
         return self.add(item.kind or Kind.NOTE, item.text)
 
     def _is_aged_out(self, item: Item) -> bool:
@@ -186,17 +193,18 @@ class _Page:
         kinds = (Category.DAILY, Category.CORE) if day_of(self.name) else (Category.CORE,)
         return not item.pinned and any(self.edits.tombstones.deleted_by_age_ms(begun_ms, kind) for kind in kinds)
 
-    def _add(self, kind: str, text: str) -> int:
-        if digest(text) in self.known:
+    def _add(self, kind: str, text: str, headline: str = "", subject: str = "") -> int:
+        key = digest(with_headline(text, headline, subject))
+        if key in self.known:
             return 0
-        self.known.add(digest(text))
+        self.known.add(key)
         if day_of(self.name):
             self._add_note(text)
         else:
             kind = Kind.NOTE if self.in_tree else kind
             new = statement_of(self.project_id, text, kind, at_ms=self.edits.now_ms())
             files = (".memlayer/" + self.name,) if self.in_tree else ()
-            self.edits.consolidator.add_statement(replace(new, files=files))
+            self.edits.consolidator.add_statement(replace(new, files=files, headline=headline, subject=subject))
         return 1
 
     def _add_note(self, text: str) -> None:

@@ -1,8 +1,9 @@
 """Memories as Markdown and back.
 
-A memory is one bullet, `- [mem:a7Bc3x] 2026-11-19: text`; its further lines are indented by two blanks. All after the
-colon is data: citations, comments, headings and bullets in it have no meaning. The first line names the revision (a
-hash of the rest), the last one marks the file as whole.
+A memory is one bullet, `- [mem:a7Bc3x] 2026-11-19: text`; its further lines are indented by two blanks, and the last of
+them may be its headline, `- headline (Subject): ...`. All after the colon is data: citations, comments, headings and
+bullets in it have no meaning. The first line names the revision (a hash of the rest), the last one marks the file as
+whole.
 """
 
 from __future__ import annotations
@@ -43,6 +44,9 @@ _BULLET = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]+(.*)|$)")
 _CITED = re.compile(
     r"(?:\[[ xX]\] )?(?P<escape>\\?)\[mem:(?P<citation>[0-9A-Za-z]{1,40})\\?\]"
     r"(?: (?P<stamp>\d{4}-\d\d-\d\d|\d\d:\d\d))?(?P<pinned> pinned)?(?::|$)? ?(?P<text>.*)"
+)
+_HEADLINE = re.compile(
+    r"\n\s*[-*+][ \t]+headline(?:[ \t]+\((?P<subject>[^\n]*?)\))?:(?P<headline>[^\n]*)\Z", re.IGNORECASE
 )
 _RULE = re.compile(r"(?:[-*_=][ \t]*){3,}$")
 _CONFLICT = (re.compile(r"^<{7} ", re.MULTILINE), re.compile(r"^>{7} ", re.MULTILINE))
@@ -146,6 +150,21 @@ def normalized(text: str) -> str:
 def to_nfc(text: str) -> str:
     """Return the text in NFC: editors on macOS may decompose 한."""
     return unicodedata.normalize("NFC", text)
+
+
+def with_headline(text: str, headline: str, subject: str) -> str:
+    """Return a memory's text as its bullet has it, the headline last."""
+    if not (headline or subject or _HEADLINE.search(text)):
+        return text
+    return "%s\n- headline%s: %s" % (text, " (%s)" % subject.replace("):", ")") if subject else "", headline)
+
+
+def parted(text: str) -> tuple[str, str, str]:
+    """Return the (text, headline, subject) of a bullet."""
+    found = _HEADLINE.search(text)
+    if found is None:
+        return text, "", ""
+    return normalized(text[: found.start()]), found["headline"].strip(), (found["subject"] or "").strip()
 
 
 def digest(text: str) -> str:

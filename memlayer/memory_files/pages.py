@@ -20,7 +20,7 @@ from memlayer.edge.home.registry import is_path_part
 from memlayer.errors import UserError
 from memlayer.kinds import Category, Kind
 from memlayer.memory_files.folders import Stamp
-from memlayer.memory_files.markdown import Line, by_kind, digest, heading_of, normalized, render
+from memlayer.memory_files.markdown import Line, by_kind, digest, heading_of, normalized, render, with_headline
 from memlayer.memory_files.merge import Entry
 from memlayer.model import Memory
 from memlayer.ports import MemoryQuery, Store
@@ -121,12 +121,17 @@ def _page(name: str, title: str, sections: Iterable[tuple[str, list[Memory]]]) -
 
 def entry_of(memory: Memory) -> Entry:
     """Return a memory as a page's present revision holds it."""
-    return Entry(memory.id, memory.citation, digest(memory.text), memory.pinned)
+    return Entry(memory.id, memory.citation, digest(told(memory)), memory.pinned)
+
+
+def told(memory: Memory) -> str:
+    """Return a memory's text with its headline, as its bullet has both."""
+    return with_headline(memory.text, memory.headline, memory.subject)
 
 
 def _line(memory: Memory, is_day: bool) -> Line:
     at = time.localtime(memory.at_ms / 1000)
-    return Line(memory.citation, time.strftime("%H:%M" if is_day else "%Y-%m-%d", at), memory.text, memory.pinned)
+    return Line(memory.citation, time.strftime("%H:%M" if is_day else "%Y-%m-%d", at), told(memory), memory.pinned)
 
 
 @dataclass

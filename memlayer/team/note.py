@@ -14,6 +14,7 @@ from memlayer.kinds import NOTED, Category, Kind, stored_for_team
 from memlayer.model import Memory, citation_of, event_id, memory_key, team_session
 from memlayer.notes.addressed import addressed_spans
 from memlayer.text.context_block import cut, flatten
+from memlayer.turns.headline import fitting
 from memlayer.turns.salience import importance
 
 SUFFIX = ".md"
@@ -47,6 +48,8 @@ class TeamNote:
     project: str
     evidence: str
     text: str
+    headline: str = ""
+    subject: str = ""
 
     @property
     def file_name(self) -> str:
@@ -56,9 +59,9 @@ class TeamNote:
         """Return the file that colleagues review."""
         head = {
             "memlayer-note": _VERSION, "id": self.id, "author": self.author, "day": self.day, "kind": self.kind,
-            "project": self.project, "evidence": self.evidence,
+            "project": self.project, "evidence": self.evidence, "headline": self.headline, "subject": self.subject,
         }  # fmt: skip
-        lines = "".join("%s: %s\n" % item for item in head.items())
+        lines = "".join("%s: %s\n" % item for item in head.items() if item[1])
         return ("---\n%s---\n\n%s\n" % (lines, self.text)).encode("utf-8", "replace")
 
     def memory(self, project_id: str, writer: str, now_ms: int) -> Memory:
@@ -73,6 +76,7 @@ class TeamNote:
             category=Category.CUSTOM, kind=stored_for_team(self.kind, self.author), text=self.text,
             importance=importance(Category.CUSTOM, self.text), project_id=project_id,
             session_id=team_session(project_id), prompt_id="", source_ids=(), at_ms=at_ms,
+            headline=self.headline, subject=self.subject,
         )  # fmt: skip
 
 
@@ -97,7 +101,8 @@ def promoted(memory: Memory, author: str, project: str) -> TeamNote:
     words = memory.evidence or "\n".join(memory.source_ids)
     evidence = "sha256:" + hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()
     day = time.strftime("%Y-%m-%d", time.localtime(memory.at_ms / 1000))
-    return TeamNote(memory.id, name_of(author), day, memory.known_kind, flatten(project), evidence, text)
+    headed = fitting(clean(memory.headline), clean(memory.subject))
+    return TeamNote(memory.id, name_of(author), day, memory.known_kind, flatten(project), evidence, text, *headed)
 
 
 def read_note(name: str, data: bytes) -> TeamNote:
@@ -121,11 +126,13 @@ def read_note(name: str, data: bytes) -> TeamNote:
     text = flatten(clean(found[2]))
     if not text or len(text) > MAX_CHARS:
         raise Refused("its text is empty, or longer than %d characters" % MAX_CHARS)
-    if addressed_spans(text):
+    headed = fitting(clean(head.get("headline", "")), clean(head.get("subject", "")))
+    if any(map(addressed_spans, (text, *headed))):
         raise Refused("it addresses a model, not people")
     kind = next((kind for kind in PROMOTED if kind == head.get("kind")), Kind.NOTE)
     author, project = name_of(head.get("author", "")), flatten(head.get("project", ""))
-    return TeamNote(head["id"], author, head["day"], kind, project, flatten(head.get("evidence", "")), text)
+    evidence = flatten(head.get("evidence", ""))
+    return TeamNote(head["id"], author, head["day"], kind, project, evidence, text, *headed)
 
 
 def _is_day(text: str) -> bool:

@@ -23,6 +23,7 @@ from memlayer.errors import UserError
 from memlayer.kinds import Category
 from memlayer.model import CITED, GLOBAL, OPENED, SHOWN, Event, Memory, Usage, citation_of
 from memlayer.records.sessions import Session
+from memlayer.turns.headline import fitting
 
 MARK = "memlayer_export"  # the first line's
 END = "end"  # the last line's
@@ -229,6 +230,8 @@ def _storable(value: Mapping[str, Any]) -> dict[str, Any]:
     for name in ("detail", "evidence", "error", "headline", "subject"):
         if out.get(name):
             out[name] = redact(out[name])
+    if "headline" in out or "subject" in out:
+        out["headline"], out["subject"] = fitting(out.get("headline", ""), out.get("subject", ""))
     return out
 
 

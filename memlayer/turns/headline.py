@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from memlayer.errors import UserError
 from memlayer.model import Memory
 from memlayer.text.context_block import cut, flatten
 from memlayer.text.sentences import sentences
@@ -21,6 +22,18 @@ _BREAK = re.compile(
 def headline_of(memory: Memory) -> str:
     """Return a memory's headline, at most MAX_HEADLINE_CHARS; else its first clause."""
     return flatten(memory.headline) or first_clause(memory.text)
+
+
+def fitting(headline: str, subject: str) -> tuple[str, str]:
+    """Return a headline and subject from anywhere as harmless lines that fit."""
+    return cut(flatten(headline), MAX_HEADLINE_CHARS), cut(flatten(subject), MAX_SUBJECT_CHARS)
+
+
+def refuse_long(headline: str, subject: str) -> None:
+    """Refuse a headline or subject that does not fit. Raises UserError."""
+    for name, text, most in (("headline", headline, MAX_HEADLINE_CHARS), ("subject", subject, MAX_SUBJECT_CHARS)):
+        if len(flatten(text)) > most:
+            raise UserError(f"The {name} has {len(flatten(text))} characters, and {most} at most fit. Shorten it")
 
 
 def is_told_whole(memory: Memory) -> bool:

@@ -247,6 +247,13 @@ def memory_title(memory: Mapping[str, object]) -> list[Part]:
     return parts
 
 
+def say_headline(memory: Mapping[str, object]) -> None:
+    """Print a memory's headline with its subject, where it has one."""
+    headline, subject = line(memory.get("headline")), line(memory.get("subject"))
+    if headline or subject:
+        say((headline, "bold"), (f"{' ' if headline else ''}({subject})" if subject else "", "dim"), indent=2)
+
+
 @contextmanager
 def progress(quiet: bool = False) -> Iterator[Callable[[dict[str, Any]], None] | None]:
     """Show the daemon's progress with a long job.

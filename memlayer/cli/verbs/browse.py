@@ -19,7 +19,17 @@ from memlayer.cli.terminal.invocation import (
     project_dir,
     project_option,
 )
-from memlayer.cli.terminal.output import counted, line, memory_title, number, say, say_body, session_name, when
+from memlayer.cli.terminal.output import (
+    counted,
+    line,
+    memory_title,
+    number,
+    say,
+    say_body,
+    say_headline,
+    session_name,
+    when,
+)
 from memlayer.edge.ipc import ops
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import UserError
@@ -74,6 +84,7 @@ def say_match(match: answers.Shown) -> None:
     )
     if memory["pinned"]:
         say(("pinned", "green"))
+    say_headline(memory)
     say_text(memory["text"])
     newer = match["newer"]
     if memory["superseded_by"] == memory["id"]:
@@ -186,6 +197,7 @@ def list_verb(
     for memory in memories:
         mark = "replaced" if memory["superseded_by"] else "pinned" if memory["pinned"] else ""
         say(*memory_title(memory), ("  " + mark if mark else "", "yellow"))
+        say_headline(memory)
         say_body(memory["text"], 200)
 
 

@@ -20,7 +20,7 @@ from memlayer.cli.terminal.invocation import (
     project_option,
     words,
 )
-from memlayer.cli.terminal.output import line, memory_title, say, say_body, session_name, when
+from memlayer.cli.terminal.output import line, memory_title, say, say_body, say_headline, session_name, when
 from memlayer.cli.terminal.typist import BY_PERSON, is_model
 from memlayer.cli.verbs.browse import say_text
 from memlayer.edge.capture import spool
@@ -150,20 +150,27 @@ def pin_verb(id_: tuple[str, ...], off: bool, as_json: bool) -> None:
 @click.command("edit")
 @click.argument("id_", metavar="ID", default="")
 @click.argument("text", nargs=-1)
+@click.option("--headline", metavar="LINE", help='Its line at a session\'s start: 90 characters at most, "" for none.')
+@click.option("--subject", metavar="NAME", help='The group of that line: 20 characters at most, "" for none.')
 @stdin_option
 @json_option
-def edit_verb(id_: str, text: tuple[str, ...], from_stdin: bool, as_json: bool) -> None:
-    """Change the text of a memory.
+def edit_verb(
+    id_: str, text: tuple[str, ...], headline: str | None, subject: str | None, from_stdin: bool, as_json: bool
+) -> None:
+    """Change the text, headline or subject of a memory.
 
-    Its id, key and citation stay; the old text is kept: see `memlayer history`. A turn cannot be edited: it is a
-    record of the conversation.
+    Its id, key and citation stay; the old text is kept: see `memlayer history`. Another text takes the headline away,
+    unless a new one comes with it. A turn cannot be edited: it is a record of the conversation.
 
     \b
     Examples:
       memlayer edit a7Bc3x "order events go to ClickHouse, kept for 90 days"
       memlayer edit a7Bc3x - < note.txt
+      memlayer edit a7Bc3x --headline "Order events: ClickHouse, 90 days" --subject Storage
     """
-    _say_done(ask(ops.Edit(memory_id((id_,)), words(text, from_stdin, NO_NEW_TEXT)), as_json), "Changed")
+    same_text = not text and not from_stdin and (headline is not None or subject is not None)
+    content = "" if same_text else words(text, from_stdin, NO_NEW_TEXT)
+    _say_done(ask(ops.Edit(memory_id((id_,)), content, headline, subject), as_json), "Changed")
 
 
 @click.command("restore")
@@ -223,4 +230,5 @@ def _say_version(version: answers.Version, is_asked: bool) -> None:
 def _say_done(done: answers.Changed, change: str) -> None:
     memory = done["memory"]
     say(change, " ", *memory_title(memory))
+    say_headline(memory)
     say_body(memory["text"], WHOLE)

@@ -55,11 +55,13 @@ def pin(state: State, arguments: ops.Pin, progress: Progress) -> answers.Changed
 
 
 def edit(state: State, arguments: ops.Edit, progress: Progress) -> answers.Changed:
-    """Give a memory another text, redacted here too."""
+    """Give a memory another text, headline or subject, redacted here."""
     services = services_of(state)
     memory = one_named(services.store, arguments.id_)
-    text = clean(arguments.text)
-    return _changed(state, lambda: services.consolidator.edit(memory, text))
+    is_headed = arguments.headline is not None or arguments.subject is not None
+    text = memory.text if is_headed and not arguments.text else clean(arguments.text)
+    headline, subject = (None if given is None else clean(given) for given in (arguments.headline, arguments.subject))
+    return _changed(state, lambda: services.consolidator.edit(memory, text, headline, subject))
 
 
 def restore(state: State, arguments: ops.Restore, progress: Progress) -> answers.Changed:

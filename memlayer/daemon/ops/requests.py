@@ -21,7 +21,6 @@ from memlayer.records.sessions import Session
 from memlayer.records.usages import Share
 from memlayer.tasks.aliases import aliases, names_of
 from memlayer.text.context_block import bare_id, day_of, flatten, quoted
-from memlayer.turns.headline import headline_of
 from memlayer.turns.turn_memory import marked_text
 
 OPEN_WAIT_S = 50.0  # less than the command line waits for an answer
@@ -170,7 +169,7 @@ def memory_row(state: State, memory: Memory) -> answers.MemoryRow:
         "level": memory.level,
         "files": list(memory.files),
         "error": memory.error,
-        "headline": headline_of(memory),
+        "headline": memory.headline,
         "subject": memory.subject,
     }
 

@@ -15,7 +15,7 @@ MemoryCounts = dict[str, Any]  # a text, and counts by the plurals of kinds.CATE
 class MemoryRow(TypedDict):
     """A memory (model.Memory) with the name of its project.
 
-    text: with the mark of its kind.
+    text: with the mark of its kind. headline: "" where nobody wrote one.
     """
 
     id: str

@@ -17,6 +17,7 @@ from typing import (
     ClassVar,
     ForwardRef,
     Generic,
+    Optional,
     TypeVar,
     Union,
     get_args,
@@ -44,6 +45,7 @@ _WIRE_NAMES = {"is_global": "global", "with_superseded": "all", "id_": "id", "fr
 Path = str  # as os.fsdecode gives it
 Limit = int  # from 1 to MAX_LISTED; 0 is the default
 Names = tuple[str, ...]
+TextOrNone = Optional[str]  # None: not given
 
 
 Answer = TypeVar("Answer")  # a TypedDict
@@ -132,6 +134,10 @@ def _text(value: object, name: str, default: str) -> str:
     return _UNPAIRED.sub("\ufffd", value)
 
 
+def _text_or_none(value: object, name: str, default: None) -> Optional[str]:  # noqa: UP045 - Python 3.9
+    return None if value is None else _text(value, name, "")
+
+
 def _path(value: object, name: str, default: str) -> str:
     """A path as os.fsdecode gives it, so with unpaired surrogates."""
     if value is None:
@@ -171,6 +177,7 @@ def _names(value: object, name: str, default: tuple[str, ...]) -> tuple[str, ...
 
 _READERS: dict[str, Callable[[Any, str, Any], Any]] = {
     "str": _text,
+    "TextOrNone": _text_or_none,
     "Path": _path,
     "int": _whole,
     "float": _number,

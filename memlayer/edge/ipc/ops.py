@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memlayer.edge.ipc.arguments import Arguments, Limit, Names, Path
+from memlayer.edge.ipc.arguments import Arguments, Limit, Names, Path, TextOrNone
 
 if TYPE_CHECKING:
     from memlayer.edge.ipc import answers, session_answers, task_answers, upkeep_answers  # noqa: F401  # in strings
@@ -103,8 +103,12 @@ class Pin(Arguments["answers.Changed"], op="pin"):
 
 
 class Edit(Arguments["answers.Changed"], op="edit"):
+    """text: "" for the same, with a headline or a subject."""
+
     id_: str = ""
     text: str = ""
+    headline: TextOrNone = None
+    subject: TextOrNone = None
 
 
 class Restore(Arguments["answers.Changed"], op="restore"):

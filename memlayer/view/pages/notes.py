@@ -47,7 +47,7 @@ def _place(kind: str) -> int:
 
 def _is_wanted(row: MemoryRow, query: str, kind: str, state: str) -> bool:
     words = clean(query).casefold().split()
-    told = clean(row["text"]).casefold()
+    told = clean("%s %s %s" % (row["text"], row["headline"], row["subject"])).casefold()
     fits = {
         "": not row["superseded_by"],
         "pinned": row["pinned"],
@@ -102,11 +102,13 @@ def forget(visit: Visit) -> Response:
 
 
 def edit(visit: Visit) -> Response:
-    """Give a note another text."""
+    """Give a note another text, headline or subject."""
     text = visit.form.get("text", "").strip()
     if not text:
         raise UserError("The text is empty. To take a note away, forget it")
-    memory = visit.ask(ops.Edit(visit.path["id"], text))["memory"]
+    memory = visit.ask(ops.Edit(visit.path["id"], text, visit.form.get("headline"), visit.form.get("subject")))[
+        "memory"
+    ]
     return visit.back(f"/notes/{memory['id']}", "Changed. The earlier text is in its history; restore brings it back.")
 
 

@@ -44,6 +44,22 @@ def test_edit_keeps_the_old_text_and_restore_brings_it_back(viewed: ViewedHome, 
     assert viewed.note("gzip slowed")["id"] == note["id"]
 
 
+def test_a_headline_is_edited_and_shown(viewed: ViewedHome, page: PageProcess) -> None:
+    note = viewed.note("gzip slowed")
+    headline = "gzip off: it slowed the export, 내보내기는 압축 없이"
+    answer = page.post(f"/notes/{note['id']}/edit", text=note["text"], headline=headline, subject="Export")
+    assert answer.status == 303
+    edited = viewed.note("gzip slowed")
+    assert (edited["headline"], edited["subject"], edited["text"]) == (headline, "Export", note["text"])
+    shown = page.get(f"/notes/{note['id']}").text
+    assert f"<strong>{headline}</strong>" in shown and 'name="subject" maxlength="20" value="Export"' in shown
+    assert headline in page.get("/notes").text
+    assert "<mark>압축</mark>" in page.get("/notes?q=%EC%95%95%EC%B6%95").text
+    assert page.post(f"/notes/{note['id']}/edit", text=note["text"], headline="가" * 91).status == 400
+    assert page.post(f"/notes/{note['id']}/edit", text=note["text"], headline="", subject="").status == 303
+    assert viewed.note("gzip slowed")["headline"] == ""
+
+
 def test_pin_and_unpin(viewed: ViewedHome, page: PageProcess) -> None:
     note = viewed.note("한국어로")
     assert page.post(f"/notes/{note['id']}/pin").status == 303

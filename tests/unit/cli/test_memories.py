@@ -58,7 +58,18 @@ def test_remember_rejects_empty_text(cli: Cli) -> None:
     [
         (("pin", "[mem:x9Yz2w]"), ("pin", {"id": "x9Yz2w", "off": False})),
         (("pin", "core_0123", "--off"), ("pin", {"id": "core_0123", "off": True})),
-        (("edit", "x9Yz2w", "새", "글"), ("edit", {"id": "x9Yz2w", "text": "새 글"})),
+        (
+            ("edit", "x9Yz2w", "새", "글"),
+            ("edit", {"id": "x9Yz2w", "text": "새 글", "headline": None, "subject": None}),
+        ),
+        (
+            ("edit", "x9Yz2w", "--headline", "새 줄"),
+            ("edit", {"id": "x9Yz2w", "text": "", "headline": "새 줄", "subject": None}),
+        ),
+        (
+            ("edit", "x9Yz2w", "글", "--headline", "", "--subject", "배포"),
+            ("edit", {"id": "x9Yz2w", "text": "글", "headline": "", "subject": "배포"}),
+        ),
         (("restore", "x9Yz2w"), ("restore", {"id": "x9Yz2w", "keep_both": False})),
         (("restore", "x9Yz2w", "--keep-both"), ("restore", {"id": "x9Yz2w", "keep_both": True})),
     ],
