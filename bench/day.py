@@ -1,4 +1,6 @@
-"""A day of sessions through the daemon's socket: what a turn costs the machine, and what each hook was answered.
+"""The cost of a day's turns to the machine, and the answers of its hooks.
+
+Sessions are played through the daemon's socket.
 
 `python bench/day.py [--beside CHECKOUT] [--sessions 8] [--turns 200] [--paused 0.0] [--pairs] [--lexical]`. Prints the
 daemon's processor time, the versions and compactions of its store. With another checkout both play the same day, and

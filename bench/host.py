@@ -41,7 +41,7 @@ from tests.support.host.plugin_copy import copy_plugin, git  # noqa: E402
 GOAL, GOAL_OF_HOOKS = 1.45, 1.25
 WITHOUT, EMPTY, WITH = "without a plugin", "an empty plugin", "with memlayer"
 HOOKS_ALONE = "memlayer without its MCP server"
-# The host's own cost of what memlayer registers: the same events run `true`, and a server has one tool that is loaded.
+# The host's own part of the cost: `true` at memlayer's events, and a server with one tool that is loaded at the start.
 IDLE_HOOKS, IDLE_SERVER = "hooks that do nothing", "a server that does nothing"
 SERVER = """import json, sys
 for line in sys.stdin:

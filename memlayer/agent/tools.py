@@ -132,9 +132,6 @@ class MemoryRemember:
             return "Kept on disk; it is remembered as soon as memory answers."
 
 
-MEMORY_TOOLS = (MemorySearch, MemoryDetails, MemoryTimeline, MemoryRemember)
-
-
 def answer_of(memory: TalkMemory, arguments: Arguments[answers.TextForModel]) -> str:
     """Return the daemon's answer in text for a model. Raises MemlayerError."""
     if not memory.is_on:
@@ -151,7 +148,8 @@ def tools_of(
     Without memory its tools are left out; a tool of a taken name is, too.
     """
     folder = Folder(memory.project_dir)
-    tools: list[Tool] = [made(memory) for made in MEMORY_TOOLS] if memory.is_on else []
+    of_memory = (MemorySearch, MemoryDetails, MemoryTimeline, MemoryRemember) if memory.is_on else ()
+    tools: list[Tool] = [made(memory) for made in of_memory]
     tools += [ReadFile(folder), WriteFile(folder, approve), EditFile(folder, approve)]
     tools += [Shell(folder, approve, on_output)]
     own, problems = installed_tools(list(entry_points(group=GROUP)))

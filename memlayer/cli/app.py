@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from typing import NamedTuple
 
 import click
 from click.shell_completion import CompletionItem
@@ -19,61 +18,54 @@ from memlayer.cli.terminal.typist import BY_PERSON, refuse_model
 SLASH_WITH_PROJECT = ("forget", "list", "remember", "review", "search", "tasks")
 
 
-class Verb(NamedTuple):
-    """A verb. module: in memlayer.cli.verbs; summary: its help's first line."""
-
-    module: str
-    summary: str
-
-
-# In the order of the help, which imports no verb.
+# Module in memlayer.cli.verbs, and the first line of the help: in the order of the help, which imports no verb.
 VERBS = {
-    "search": Verb("search", "Search memories of earlier sessions."),
-    "recall": Verb("search", "Print the block that the hook would add to a prompt."),
-    "given": Verb("search", "Show the notes that the last prompts were given, and why."),
-    "blame": Verb("project.past_work", "Show a file's notes, failed attempts on it, and its sessions."),
-    "fix": Verb("project.past_work", "Show what worked after this error in earlier sessions."),
-    "statusline": Verb("search", "Print Claude Code's status line: notes given, turns waiting, errors."),
-    "show": Verb("browse", "Show memories with their source events and the turns around them."),
-    "list": Verb("browse", "List memories, newest first, with those for every project."),
-    "timeline": Verb("browse", "Show the turns around memories, or of a session, a line each."),
-    "citations": Verb("browse", "List the memories that answers cited, the newest citation first."),
-    "sessions": Verb("overview", "List sessions, newest first: turns, tokens in the context, compactions, flushes."),
-    "remember": Verb("memories", "Remember TEXT as a core memory at once."),
-    "history": Verb("memories", "Show every version of a memory, the current one first."),
-    "edit": Verb("memories", "Change the text of a memory."),
-    "pin": Verb("memories", "Pin a memory: it ranks first, and only an edit changes it."),
-    "restore": Verb("memories", "Bring a replaced memory back."),
-    "review": Verb("curation.review", "Go through memories that are doubtful, contradict, are stale or never used."),
-    "notes": Verb("notes", "Have a language model read finished sessions and write notes."),
-    "topics": Verb("project.topics", "Show a month's work as topics of sessions that share words."),
-    "mode": Verb("project.topics", "Show or choose the mode: session, or endless."),
-    "tasks": Verb("project.tasks", "List this project's open tasks, with the things that each waits for."),
-    "alias": Verb("project.aliases", "Say that two names mean one thing, for `about:` in a search."),
-    "task": Verb("project.tasks", "Add, close, block or show a task."),
-    "project": Verb("project.choice", "List projects, and choose the one that a folder belongs to."),
-    "agent": Verb("agent", "Talk with a language model that has this memory."),
-    "view": Verb("project.view", "Open the memory in a browser: see, search, correct and forget."),
-    "stats": Verb("overview", "Show counts, disk use, index, model, daemon and hook timings."),
-    "files": Verb("maintenance", "Show the paths of a project's memory files."),
-    "flush": Verb("maintenance", "Store the events that wait on disk, and consolidate and index them."),
-    "reindex": Verb("maintenance", "Rebuild the search index from events and memories."),
-    "repair": Verb("maintenance", "Repair a damaged store as far as its contents can be recovered."),
-    "quarantine": Verb("maintenance", "Show, retry or remove events that could not be read."),
-    "forget": Verb("forget", "Forget memories for good."),
-    "gc": Verb("maintenance", "Remove everything older than the retention settings allow."),
-    "import": Verb("transfer", "Import earlier sessions from the host's transcripts, or an export."),
-    "export": Verb("transfer", "Export everything to a file of JSON Lines that `memlayer import` reads."),
-    "promote": Verb("sharing.team", "Give a note of yours to the project's team."),
-    "team": Verb("sharing.team", "Share promoted notes with colleagues, by git, folder or bucket."),
-    "share": Verb("sharing.share", "Share memories between your machines, by folder, git or bucket."),
-    "daemon": Verb("health", "Start, stop or show the background process that owns the store."),
-    "doctor": Verb("health", "Check everything."),
-    "config": Verb("settings", "Show a project's settings and the source of each value."),
-    "setup": Verb("installation", "Build memlayer's runtime, unless it is up to date."),
-    "mcp": Verb("installation", "Serve memories over MCP, or register the server with a client."),
-    "completion": Verb("installation", "Print the script that completes verbs, options and settings in your shell."),
-    "version": Verb("installation", "Show the versions of memlayer, its protocol and its Python."),
+    "search": ("search", "Search memories of earlier sessions."),
+    "recall": ("search", "Print the block that the hook would add to a prompt."),
+    "given": ("search", "Show the notes that the last prompts were given, and why."),
+    "blame": ("project.past_work", "Show a file's notes, failed attempts on it, and its sessions."),
+    "fix": ("project.past_work", "Show what worked after this error in earlier sessions."),
+    "statusline": ("search", "Print Claude Code's status line: notes given, turns waiting, errors."),
+    "show": ("browse", "Show memories with their source events and the turns around them."),
+    "list": ("browse", "List memories, newest first, with those for every project."),
+    "timeline": ("browse", "Show the turns around memories, or of a session, a line each."),
+    "citations": ("browse", "List the memories that answers cited, the newest citation first."),
+    "sessions": ("overview", "List sessions, newest first: turns, tokens in the context, compactions, flushes."),
+    "remember": ("memories", "Remember TEXT as a core memory at once."),
+    "history": ("memories", "Show every version of a memory, the current one first."),
+    "edit": ("memories", "Change the text of a memory."),
+    "pin": ("memories", "Pin a memory: it ranks first, and only an edit changes it."),
+    "restore": ("memories", "Bring a replaced memory back."),
+    "review": ("curation.review", "Go through memories that are doubtful, contradict, are stale or never used."),
+    "notes": ("notes", "Have a language model read finished sessions and write notes."),
+    "topics": ("project.topics", "Show a month's work as topics of sessions that share words."),
+    "mode": ("project.topics", "Show or choose the mode: session, or endless."),
+    "tasks": ("project.tasks", "List this project's open tasks, with the things that each waits for."),
+    "alias": ("project.aliases", "Say that two names mean one thing, for `about:` in a search."),
+    "task": ("project.tasks", "Add, close, block or show a task."),
+    "project": ("project.choice", "List projects, and choose the one that a folder belongs to."),
+    "agent": ("agent", "Talk with a language model that has this memory."),
+    "view": ("project.view", "Open the memory in a browser: see, search, correct and forget."),
+    "stats": ("overview", "Show counts, disk use, index, model, daemon and hook timings."),
+    "files": ("maintenance", "Show the paths of a project's memory files."),
+    "flush": ("maintenance", "Store the events that wait on disk, and consolidate and index them."),
+    "reindex": ("maintenance", "Rebuild the search index from events and memories."),
+    "repair": ("maintenance", "Repair a damaged store as far as its contents can be recovered."),
+    "quarantine": ("maintenance", "Show, retry or remove events that could not be read."),
+    "forget": ("forget", "Forget memories for good."),
+    "gc": ("maintenance", "Remove everything older than the retention settings allow."),
+    "import": ("transfer", "Import earlier sessions from the host's transcripts, or an export."),
+    "export": ("transfer", "Export everything to a file of JSON Lines that `memlayer import` reads."),
+    "promote": ("sharing.team", "Give a note of yours to the project's team."),
+    "team": ("sharing.team", "Share promoted notes with colleagues, by git, folder or bucket."),
+    "share": ("sharing.share", "Share memories between your machines, by folder, git or bucket."),
+    "daemon": ("health", "Start, stop or show the background process that owns the store."),
+    "doctor": ("health", "Check everything."),
+    "config": ("settings", "Show a project's settings and the source of each value."),
+    "setup": ("installation", "Build memlayer's runtime, unless it is up to date."),
+    "mcp": ("installation", "Serve memories over MCP, or register the server with a client."),
+    "completion": ("installation", "Print the script that completes verbs, options and settings in your shell."),
+    "version": ("installation", "Show the versions of memlayer, its protocol and its Python."),
 }
 
 
@@ -99,7 +91,7 @@ class Verbs(click.Group):
             return slash_verb
         if cmd_name not in VERBS:
             return None
-        module = importlib.import_module(f"memlayer.cli.verbs.{VERBS[cmd_name].module}")
+        module = importlib.import_module(f"memlayer.cli.verbs.{VERBS[cmd_name][0]}")
         command = getattr(module, f"{cmd_name}_verb")
         assert isinstance(command, click.Command)
         return command
@@ -107,13 +99,13 @@ class Verbs(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of verbs from their summaries."""
         limit = formatter.width - 6 - max(map(len, VERBS))
-        stubs = [click.Command(name, help=verb.summary) for name, verb in VERBS.items()]
+        stubs = [click.Command(name, help=summary) for name, (_, summary) in VERBS.items()]
         with formatter.section("Commands"):
             formatter.write_dl([(str(stub.name), stub.get_short_help_str(limit)) for stub in stubs])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete verbs from their summaries, and the options."""
-        verbs = [CompletionItem(name, help=verb.summary) for name, verb in VERBS.items() if name.startswith(incomplete)]
+        verbs = [CompletionItem(name, help=line) for name, (_, line) in VERBS.items() if name.startswith(incomplete)]
         return verbs + click.Command.shell_complete(self, ctx, incomplete)
 
 

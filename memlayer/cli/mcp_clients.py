@@ -20,6 +20,15 @@ NAME = "memlayer"
 BACKUP = ".before-memlayer"
 _MAC = sys.platform == "darwin"
 _CONFIG = "~/Library/Application Support" if _MAC else "${XDG_CONFIG_HOME:-~/.config}"
+# Path, key and project of each: see McpClient.
+CLIENTS: dict[str, tuple[str, str, str | None]] = {
+    "claude-desktop": (_CONFIG + "/Claude/claude_desktop_config.json", "mcpServers", None),
+    "codex": ("${CODEX_HOME:-~/.codex}/config.toml", "mcp_servers", ""),
+    "cursor": ("~/.cursor/mcp.json", "mcpServers", "${workspaceFolder}"),
+    "gemini": ("~/.gemini/settings.json", "mcpServers", ""),
+    "vscode": (_CONFIG + "/Code/User/mcp.json", "servers", "${workspaceFolder}"),
+    "windsurf": ("~/.codeium/windsurf/mcp_config.json", "mcpServers", None),
+}
 
 
 @dataclass(frozen=True)
@@ -36,19 +45,6 @@ class McpClient:
     project: str | None
 
 
-CLIENTS = {
-    client.name: client
-    for client in (
-        McpClient("claude-desktop", _CONFIG + "/Claude/claude_desktop_config.json", "mcpServers", None),
-        McpClient("codex", "${CODEX_HOME:-~/.codex}/config.toml", "mcp_servers", ""),
-        McpClient("cursor", "~/.cursor/mcp.json", "mcpServers", "${workspaceFolder}"),
-        McpClient("gemini", "~/.gemini/settings.json", "mcpServers", ""),
-        McpClient("vscode", _CONFIG + "/Code/User/mcp.json", "servers", "${workspaceFolder}"),
-        McpClient("windsurf", "~/.codeium/windsurf/mcp_config.json", "mcpServers", None),
-    )
-}
-
-
 @dataclass(frozen=True)
 class Change:
     """A file's change. text: the new one, "" where the file goes."""
@@ -57,6 +53,11 @@ class Change:
     before: str | None
     text: str
     is_needed: bool
+
+
+def client_of(name: str) -> McpClient:
+    """Return the client of a name in CLIENTS."""
+    return McpClient(name, *CLIENTS[name])
 
 
 def path_of(client: McpClient) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from memlayer import __version__
 from memlayer.daemon import hooks
+from memlayer.daemon.handlers import ASKING, HANDLERS
 from memlayer.daemon.ops import (
     agent_turns,
     deletion,
@@ -105,10 +106,10 @@ class Dispatch:
         if request.op not in ("status", "stats"):
             state.last_request = started
         try:
-            if request.op in hooks.ASKING:
-                hooks.ASKING[request.op](request, send, state)
-            elif request.op in hooks.HANDLERS:
-                hooks.answer(request, send, state)
+            if request.op in ASKING:
+                ASKING[request.op](request, send, state)
+            elif request.op in HANDLERS:
+                hooks.answer(HANDLERS[request.op], request, send, state)
             else:
                 self._operate(request, send)
         except OSError:

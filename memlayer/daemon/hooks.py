@@ -45,13 +45,12 @@ SETTLING_S = 60.0
 SUBAGENT_CHARS = 600
 
 
-def answer(request: protocol.Request, send: Send, state: State) -> None:
+def answer(handler: Handler, request: protocol.Request, send: Send, state: State) -> None:
     """Serve a hook; `durable` follows its event's way to disk.
 
     Raises OSError when the disk refuses: the client then sees an error without `durable`, and tries by itself.
     """
     started = time.monotonic()
-    handler = HANDLERS[request.op]
     deadline_s = request.deadline_ms / 1000
     payload = read_payload(
         request.op[len("hook.") :], request.body, project_dir=os.fsdecode(request.project_dir), at_ms=request.at_ms,
@@ -107,7 +106,7 @@ def _submit(state: State, name: str, job: Callable[..., Any], *arguments: Sessio
 # -- session_start
 
 
-def _answer_start(state: State, call: Call) -> Answer:
+def answer_start(state: State, call: Call) -> Answer:
     context = _start_context(state, call)
     notice = _health_notice(state) or _ready_notice(state)
     state.rule_notices.hand_over(call.session.id, lambda other: _is_over(state, other, call.session.project_id))
@@ -187,7 +186,7 @@ def _prepare(state: State, project_id: str, root: str) -> None:
     state.loader.submit("git " + project_id, lambda: moments.look_at_ground(state, project_id, root))
 
 
-def _after_session_start(state: State, session: Session) -> None:
+def after_session_start(state: State, session: Session) -> None:
     state.share.is_due = True
     _submit(state, "find sessions that are over", intake.submit_summaries)
 
@@ -211,7 +210,7 @@ def _ready_notice(state: State) -> str:
 # -- user_prompt_submit
 
 
-def _begin_recall(state: State, call: Call) -> None:
+def begin_recall(state: State, call: Call) -> None:
     """Begin recall beside the event's write, which it does not read."""
     if not call.event["detail"]:
         # The agent shows no notices within a talk, and has no slash command that undoes.
@@ -241,7 +240,7 @@ def _recall(state: State, call: Call) -> Recalled:
     return services.recall.answer(call.payload.prompt, scope, rules, session, host_lines)
 
 
-def _answer_prompt(state: State, call: Call) -> Answer:
+def answer_prompt(state: State, call: Call) -> Answer:
     recalled = _recalled(state, call.recall, call.ends_s) if call.recall is not None else None
     notice = _ready_notice(state)
     rules_line = "" if notice else _rules_line(state, call)
@@ -263,7 +262,7 @@ def _recalled(state: State, recall: Future[Recalled], ends_s: float) -> Recalled
     return recalled
 
 
-def _after_prompt(state: State, call: Call) -> None:
+def after_prompt(state: State, call: Call) -> None:
     """Look for rules in a prompt whose answer is out."""
     state.rule_notices.look((call.session.id, str(call.event["prompt_id"])), call.payload.prompt)
 
@@ -293,7 +292,7 @@ def _inherit(state: State, session: Session) -> None:
 # -- stop, session_end, pre_compact
 
 
-def _answer_stop(state: State, call: Call) -> Answer:
+def answer_stop(state: State, call: Call) -> Answer:
     """Answer with the line about the turn's rules, if kept in time.
 
     Only after a prompt with a rule it waits for that; what takes longer is told with the next prompt.
@@ -309,23 +308,23 @@ def _answer_stop(state: State, call: Call) -> Answer:
     return Answer(notice=line, tells_rules=bool(line))
 
 
-def _after_stop(state: State, session: Session) -> None:
+def after_stop(state: State, session: Session) -> None:
     if state.settings.flush.enabled:
         flushing.measure(state, session)
 
 
-def _answer_pre_compact(state: State, call: Call) -> Answer:
+def answer_pre_compact(state: State, call: Call) -> Answer:
     flush = state.settings.flush
     return Answer(flushing.summarizer_line(flush.summarizer_line) if flush.enabled else "")
 
 
-def _after_pre_compact(state: State, session: Session) -> None:
+def after_pre_compact(state: State, session: Session) -> None:
     batches.take_soon(state)
     if state.settings.flush.enabled:
         flushing.submit(state, session, "it is about to be compacted")
 
 
-def _after_session_end(state: State, session: Session) -> None:
+def after_session_end(state: State, session: Session) -> None:
     project_id, root = session.project_id, state.projects.root(session.project_id)
     batches.take_soon(state)  # first: the next session may start at once, and a settling takes longer
     settling = _submit(state, "settle " + session.id, intake.settle, session)
@@ -334,27 +333,6 @@ def _after_session_end(state: State, session: Session) -> None:
         state.loader.submit("git of tasks " + project_id, lambda: moments.look_at_tasks(state, project_id, root))
 
     settling.add_done_callback(lambda _: look())
-
-
-HANDLERS: dict[str, Handler] = {
-    "hook.session_start": Handler(
-        answer=_answer_start,
-        after=_after_session_start,
-    ),
-    "hook.user_prompt_submit": Handler(begin=_begin_recall, answer=_answer_prompt, answered=_after_prompt),
-    "hook.post_tool_use": Handler(answer=moments.answer_changed_file),
-    "hook.post_tool_use_failure": Handler(answer=moments.answer_failed_call),
-    "hook.task_created": Handler(),
-    "hook.task_completed": Handler(),
-    "hook.stop": Handler(
-        ignores=flushing.is_answer_to_us,
-        answer=_answer_stop,
-        after=_after_stop,
-    ),
-    "hook.session_end": Handler(after=_after_session_end),
-    "hook.pre_compact": Handler(answer=_answer_pre_compact, after=_after_pre_compact),
-    "hook.post_compact": Handler(),
-}
 
 
 # -- hooks that only ask
@@ -377,9 +355,6 @@ def answer_subagent_start(request: protocol.Request, send: Send, state: State) -
                 batches.taken_in(state, request.deadline_ms / 1000 - RESERVE_S)
             context = working_set.in_short(registry.read_working_set(state.home, place), SUBAGENT_CHARS)
     send(protocol.REPLY, hook_reply("subagent_start", context))
-
-
-ASKING: dict[str, Callable[[protocol.Request, Send, State], None]] = {"hook.subagent_start": answer_subagent_start}
 
 
 def _wait(job: Future[Any], until: float) -> None:

@@ -17,6 +17,7 @@ _MAX_DEAD_SHARE = 0.25
 GOES_FIRST_S = 0.08  # a query and the search that follows it
 
 Key = tuple[str, str]  # project and model, "" for words
+P = TypeVar("P", bound="Project")
 
 
 class ProjectRows:
@@ -121,9 +122,6 @@ class Project(Protocol):
     def put(self, ids: Sequence[str], session_ids: Sequence[str], cells: Any, /) -> None: ...
 
     def remove(self, ids: Sequence[str]) -> object: ...
-
-
-P = TypeVar("P", bound=Project)
 
 
 class RecentProjects(Generic[P]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from memlayer.agent.assembly import restore
@@ -95,12 +95,15 @@ class Talk:
     def _obey(self, typed: str) -> bool:
         """Obey a command or answer a prompt; False to leave."""
         word, _, rest = typed.partition(" ") if "\n" not in typed else ("", "", "")  # a pasted text is no command
-        command = COMMANDS.get(word)
+        commands = {
+            "/help": self._help, "/memory": self._memory, "/model": self._model, "/compact": self._compact,
+        }  # fmt: skip
+        command = commands.get(word)
         if word in ("/quit", "/exit"):
             return False
         if command is not None:
             try:
-                command(self, rest.strip())
+                command(rest.strip())
             except MemlayerError as bad:
                 self.output.failed(str(bad))
         elif word.startswith("/") and word[1:].isalpha() and not rest:
@@ -156,14 +159,6 @@ class Talk:
                 if isinstance(tool, Stoppable):
                     tool.stop()
             self.memory.finish()
-
-
-COMMANDS: dict[str, Callable[[Talk, str], None]] = {
-    "/help": Talk._help,
-    "/memory": Talk._memory,
-    "/model": Talk._model,
-    "/compact": Talk._compact,
-}
 
 
 def can_ask() -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from memlayer.cli.doctor import bare
-from memlayer.cli.mcp_clients import CLIENTS, carry_out, entry_of, planned
+from memlayer.cli.mcp_clients import CLIENTS, carry_out, client_of, entry_of, planned
 from memlayer.cli.terminal.invocation import Incomplete, home, json_option
 from memlayer.cli.terminal.output import print_json, say
 from memlayer.edge.bootstrap import provision, runtime
@@ -145,7 +145,7 @@ def install_verb(name: str, project: str | None, all_projects: bool, dry_run: bo
     folder = os.path.abspath(os.path.expanduser(project)) if project else ""
     if folder and not os.path.isdir(folder):
         raise UserError(f"There is no folder {folder}")
-    entry = entry_of(CLIENTS[name], plugin_root(), project=folder, all_projects=all_projects)
+    entry = entry_of(client_of(name), plugin_root(), project=folder, all_projects=all_projects)
     _register(name, entry, dry_run, as_json)
 
 
@@ -162,7 +162,7 @@ def uninstall_verb(name: str, dry_run: bool, as_json: bool) -> None:
 
 
 def _register(name: str, entry: dict[str, Any] | None, dry_run: bool, as_json: bool) -> None:
-    change = planned(CLIENTS[name], entry)
+    change = planned(client_of(name), entry)
     if change.is_needed and not dry_run:
         try:
             carry_out(change)

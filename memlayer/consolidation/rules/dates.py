@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable
 
 from memlayer.text.word_lists import words
 
@@ -24,22 +23,35 @@ _RECURRING = re.compile(
 )
 _PAST_YEARS_DAYS = 75  # `March 24` said in May was this year's; said in June it is next year's
 
-Found = "re.Match[str]"
-
 _NO_YEAR = r"(?!,? 20\d\d)"
+_OF_A_WEEK, _OF_A_YEAR = "of a week", "of a year"
+# A pattern, and the days from today that it means, or of what its groups name a day.
+_RULES: tuple[tuple[str, int | str], ...] = (
+    (rf"\b{_MONTH}\.? (?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b{_NO_YEAR}(?![.:]\d)", _OF_A_YEAR),
+    (rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH}\b{_NO_YEAR}", _OF_A_YEAR),
+    (r"(?<![\d년] )(?<!\d)(?P<month>1[0-2]|[1-9])월 ?(?P<day>[12]\d|3[01]|[1-9])일", _OF_A_YEAR),
+    (r"\bday after tomorrow\b|모레", 2),
+    (r"\btomorrow\b|내일", 1),
+    (r"\b(?:yesterday|last night)\b|어제|어젯밤", -1),
+    (r"\b(?:today|tonight)\b|오늘(?!의)", 0),
+    (rf"\b(?P<which>next|this|last|coming) {_DAY}\b", _OF_A_WEEK),
+    (rf"\b(?:by|on|until|till|before|due|for|come|comes|end of day|eod) {_DAY}\b(?!s)", _OF_A_WEEK),
+    ("(?P<which>다다음 ?주|다음 ?주|담주|이번 ?주|지난 ?주) ?(?P<weekday>[월화수목금토일])요일", _OF_A_WEEK),
+    ("(?<!매주 )(?P<weekday>[월화수목금토일])요일(?=까지|에(?!만)|부터| ?전| 오전| 오후)", _OF_A_WEEK),
+)
 
 
 def with_dates(text: str, today: datetime.date) -> str:
     """The text with ` [2026-03-13]` behind each relative or yearless date."""
     recurring = bool(_RECURRING.search(text))
     dates: list[tuple[int, int, str]] = []
-    for pattern, resolve, of_a_week in _RULES:
-        for match in pattern.finditer(text):
-            if of_a_week and recurring and not match.groupdict().get("which"):
+    for pattern, day in _RULES:
+        for match in re.finditer(pattern, text, re.IGNORECASE):
+            if day == _OF_A_WEEK and recurring and not match.groupdict().get("which"):
                 continue
             if any(start < match.end() and match.start() < end for start, end, _ in dates):
                 continue
-            date = resolve(match, today)
+            date = _date(match, day, today)
             if date:
                 dates.append((match.start(), match.end(), date))
     for start, end, date in sorted(dates, reverse=True):
@@ -56,6 +68,13 @@ def has_date(text: str, today: datetime.date) -> bool:
     return bool(re.search(r"\b20\d\d-\d\d(?:-\d\d)?\b", text)) or with_dates(text, today) != text
 
 
+def _date(match: re.Match[str], day: int | str, today: datetime.date) -> str:
+    """Return the date that a match of a rule names, or ""."""
+    if isinstance(day, int):
+        return (today + datetime.timedelta(days=day)).isoformat()
+    return _weekday(match, today) if day == _OF_A_WEEK else _month_day(match, today)
+
+
 def _iso(year: int, month: int, day: int) -> str:
     try:
         return datetime.date(year, month, day).isoformat()
@@ -69,10 +88,6 @@ def _nearest_year(today: datetime.date, month: int, day: int) -> str:
     if text and (today - datetime.date.fromisoformat(text)).days > _PAST_YEARS_DAYS:
         return _iso(today.year + 1, month, day)
     return text
-
-
-def _shift(days: int) -> Callable[[re.Match[str], datetime.date], str]:
-    return lambda match, today: (today + datetime.timedelta(days=days)).isoformat()
 
 
 def _weekday(match: re.Match[str], today: datetime.date) -> str:
@@ -94,24 +109,3 @@ def _weekday(match: re.Match[str], today: datetime.date) -> str:
 def _month_day(match: re.Match[str], today: datetime.date) -> str:
     name = match.group("month").lower()
     return _nearest_year(today, _MONTHS[name] if name in _MONTHS else int(name), int(match.group("day")))
-
-
-def _rule(
-    pattern: str, resolve: Callable[[re.Match[str], datetime.date], str], of_a_week: bool = False
-) -> tuple[re.Pattern[str], Callable[[re.Match[str], datetime.date], str], bool]:
-    return re.compile(pattern, re.IGNORECASE), resolve, of_a_week
-
-
-_RULES = (
-    _rule(rf"\b{_MONTH}\.? (?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b{_NO_YEAR}(?![.:]\d)", _month_day),
-    _rule(rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH}\b{_NO_YEAR}", _month_day),
-    _rule(r"(?<![\d년] )(?<!\d)(?P<month>1[0-2]|[1-9])월 ?(?P<day>[12]\d|3[01]|[1-9])일", _month_day),
-    _rule(r"\bday after tomorrow\b|모레", _shift(2)),
-    _rule(r"\btomorrow\b|내일", _shift(1)),
-    _rule(r"\b(?:yesterday|last night)\b|어제|어젯밤", _shift(-1)),
-    _rule(r"\b(?:today|tonight)\b|오늘(?!의)", _shift(0)),
-    _rule(rf"\b(?P<which>next|this|last|coming) {_DAY}\b", _weekday, True),
-    _rule(rf"\b(?:by|on|until|till|before|due|for|come|comes|end of day|eod) {_DAY}\b(?!s)", _weekday, True),
-    _rule("(?P<which>다다음 ?주|다음 ?주|담주|이번 ?주|지난 ?주) ?(?P<weekday>[월화수목금토일])요일", _weekday, True),
-    _rule("(?<!매주 )(?P<weekday>[월화수목금토일])요일(?=까지|에(?!만)|부터| ?전| 오전| 오후)", _weekday, True),
-)

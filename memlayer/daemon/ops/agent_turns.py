@@ -11,8 +11,8 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from memlayer.briefing.standing_orders import standing_orders
+from memlayer.daemon.handlers import HANDLERS
 from memlayer.daemon.hook_call import Answer, begin_call, count_kept, serve
-from memlayer.daemon.hooks import HANDLERS
 from memlayer.daemon.ops import agent_compaction as compaction
 from memlayer.daemon.ops.agent_compaction import Talk
 from memlayer.daemon.ops.requests import Progress, Table, project_of, services_of, several_sessions

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.cli.mcp_clients import BACKUP, CLIENTS, carry_out, entry_of, path_of, planned
+from memlayer.cli.mcp_clients import BACKUP, CLIENTS, carry_out, client_of, entry_of, path_of, planned
 from memlayer.errors import UserError
 
 ENTRY = {"command": "/opt/memlayer/bin/memlayer", "args": ["mcp", "--project", "/home/dev/가게"]}
@@ -28,7 +28,7 @@ def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def write(name: str, text: str) -> Path:
-    path = Path(path_of(CLIENTS[name]))
+    path = Path(path_of(client_of(name)))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return path
@@ -36,13 +36,13 @@ def write(name: str, text: str) -> Path:
 
 @pytest.mark.parametrize("name", CLIENTS)
 def test_new_file_then_gone(name: str, person: Path) -> None:
-    carry_out(planned(CLIENTS[name], ENTRY))
-    path = Path(path_of(CLIENTS[name]))
+    carry_out(planned(client_of(name), ENTRY))
+    path = Path(path_of(client_of(name)))
     assert path.is_relative_to(person) and path.stat().st_mode & 0o777 == 0o600
     whole = tomllib.loads(path.read_text()) if path.suffix == ".toml" else json.loads(path.read_text())
-    assert whole[CLIENTS[name].key]["memlayer"] == ENTRY
-    assert not planned(CLIENTS[name], ENTRY).is_needed
-    carry_out(planned(CLIENTS[name], None))
+    assert whole[client_of(name).key]["memlayer"] == ENTRY
+    assert not planned(client_of(name), ENTRY).is_needed
+    carry_out(planned(client_of(name), None))
     assert not path.exists() and not Path(str(path) + BACKUP).exists()
 
 
@@ -50,7 +50,7 @@ def test_new_file_then_gone(name: str, person: Path) -> None:
 def test_foreign_settings_stay(name: str, text: str) -> None:
     path = write(name, text)
     path.chmod(0o644)
-    carry_out(planned(CLIENTS[name], ENTRY))
+    carry_out(planned(client_of(name), ENTRY))
     after = path.read_text(encoding="utf-8")
     assert path.stat().st_mode & 0o777 == 0o644
     if path.suffix == ".toml":
@@ -59,22 +59,22 @@ def test_foreign_settings_stay(name: str, text: str) -> None:
         assert list(json.loads(after)) == ["theme", "mcpServers", "z"]
         assert list(json.loads(after)["mcpServers"]) == ["other", "memlayer"] and '\n    "theme"' in after
     assert Path(str(path) + BACKUP).read_text(encoding="utf-8") == text
-    carry_out(planned(CLIENTS[name], None))
+    carry_out(planned(client_of(name), None))
     assert path.read_text(encoding="utf-8") == text
 
 
 def test_later_changes_survive_uninstall() -> None:
     path = write("cursor", FOREIGN)
-    carry_out(planned(CLIENTS["cursor"], ENTRY))
+    carry_out(planned(client_of("cursor"), ENTRY))
     path.write_text(path.read_text(encoding="utf-8").replace("어둡게", "밝게"), encoding="utf-8")
-    carry_out(planned(CLIENTS["cursor"], None))
+    carry_out(planned(client_of("cursor"), None))
     assert json.loads(path.read_text(encoding="utf-8")) == json.loads(FOREIGN.replace("어둡게", "밝게"))
 
 
 def test_new_entry_replaces_old() -> None:
     path = write("codex", TOML)
-    carry_out(planned(CLIENTS["codex"], {**ENTRY, "env": {"MEMLAYER_HOME": "/x"}}))
-    carry_out(planned(CLIENTS["codex"], ENTRY))
+    carry_out(planned(client_of("codex"), {**ENTRY, "env": {"MEMLAYER_HOME": "/x"}}))
+    carry_out(planned(client_of("codex"), ENTRY))
     servers = tomllib.loads(path.read_text(encoding="utf-8"))["mcp_servers"]
     assert servers["memlayer"] == ENTRY and servers["other"] == {"command": "x"}
 
@@ -87,7 +87,7 @@ def test_new_entry_replaces_old() -> None:
 def test_odd_files_are_left_alone(name: str, text: str) -> None:
     path = write(name, text)
     with pytest.raises(UserError, match="nothing is changed"):
-        planned(CLIENTS[name], ENTRY)
+        planned(client_of(name), ENTRY)
     assert path.read_text() == text
 
 
@@ -97,13 +97,13 @@ def test_link_stays_a_link(person: Path) -> None:
     path = person / ".cursor" / "mcp.json"
     path.parent.mkdir()
     path.symlink_to(real)
-    carry_out(planned(CLIENTS["cursor"], ENTRY))
+    carry_out(planned(client_of("cursor"), ENTRY))
     assert path.is_symlink() and json.loads(real.read_text())["mcpServers"]["memlayer"] == ENTRY
 
 
 def test_projects_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MEMLAYER_HOME", raising=False)
-    desktop, cursor, codex = CLIENTS["claude-desktop"], CLIENTS["cursor"], CLIENTS["codex"]
+    desktop, cursor, codex = client_of("claude-desktop"), client_of("cursor"), client_of("codex")
     with pytest.raises(UserError, match="--all-projects"):
         entry_of(desktop, "/opt", project="", all_projects=False)
     assert entry_of(desktop, "/opt", project="", all_projects=True)["args"] == ["mcp", "--all-projects"]

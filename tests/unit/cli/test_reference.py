@@ -61,9 +61,9 @@ def test_every_setting_is_documented() -> None:
 
 def test_summaries_are_the_verbs_own() -> None:
     with click.Context(cli, info_name="memlayer") as top:
-        for name, verb in VERBS.items():
+        for name, (_, summary) in VERBS.items():
             command = cli.get_command(top, name)
-            assert command is not None and verb.summary == command.get_short_help_str(200), name
+            assert command is not None and summary == command.get_short_help_str(200), name
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_large_packages_not_imported(arguments: list[str], home: Path) -> None:
 
 
 def test_help_imports_no_verb(home: Path) -> None:
-    verbs = {f"memlayer.cli.verbs.{verb.module}" for verb in VERBS.values()}
+    verbs = {f"memlayer.cli.verbs.{module}" for module, _ in VERBS.values()}
     assert not ({*verbs, "memlayer.edge.ipc.ops", "memlayer.config", "asyncio", "subprocess"} & imported(["-h"], home))
 
 

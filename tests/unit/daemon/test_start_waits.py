@@ -47,7 +47,7 @@ def heard(state: State, folder: Path, session: str, transcript: Path, source: st
 def answered(state: State, call: hooks.Call) -> bool:
     """True if the start is answered although no job ends."""
     answers: list[Answer] = []
-    thread = threading.Thread(target=lambda: answers.append(hooks._answer_start(state, call)), daemon=True)
+    thread = threading.Thread(target=lambda: answers.append(hooks.answer_start(state, call)), daemon=True)
     thread.start()
     thread.join(5)
     return bool(answers)

@@ -1,0 +1,30 @@
+"""The hooks' handlers, by operation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from memlayer.daemon import hooks, moments
+from memlayer.daemon.hook_call import Handler
+from memlayer.daemon.resources.state import Send, State
+from memlayer.daemon.tasks import flush
+from memlayer.edge.ipc import protocol
+
+HANDLERS = {
+    "hook.session_start": Handler(answer=hooks.answer_start, after=hooks.after_session_start),
+    "hook.user_prompt_submit": Handler(
+        begin=hooks.begin_recall, answer=hooks.answer_prompt, answered=hooks.after_prompt
+    ),
+    "hook.post_tool_use": Handler(answer=moments.answer_changed_file),
+    "hook.post_tool_use_failure": Handler(answer=moments.answer_failed_call),
+    "hook.task_created": Handler(),
+    "hook.task_completed": Handler(),
+    "hook.stop": Handler(ignores=flush.is_answer_to_us, answer=hooks.answer_stop, after=hooks.after_stop),
+    "hook.session_end": Handler(after=hooks.after_session_end),
+    "hook.pre_compact": Handler(answer=hooks.answer_pre_compact, after=hooks.after_pre_compact),
+    "hook.post_compact": Handler(),
+}
+# Hooks that only ask, and leave no event.
+ASKING: dict[str, Callable[[protocol.Request, Send, State], None]] = {
+    "hook.subagent_start": hooks.answer_subagent_start
+}
