@@ -118,10 +118,6 @@ class Graph(DispensableFile):
         of_others = "SELECT DISTINCT task_id FROM steps WHERE event_id = ?"
         return sorted(event_id for event_id in event_ids if set(self._ids(of_others, (event_id,))) <= set(task_ids))
 
-    def effective_blockers(self, task: Task) -> list[tuple[str, str]]:
-        """Return (title, raw words) of each blocker still in force."""
-        return self.run(lambda base: projection.effective(base, task), [])
-
     def set_maybe_done(self, task_id: str, why: str) -> None:
         """Keep a remark on the history of a task's files.
 

@@ -28,13 +28,14 @@ CREATE TABLE IF NOT EXISTS events (
 CREATE TABLE IF NOT EXISTS maybe_done (task_id TEXT PRIMARY KEY, why TEXT NOT NULL) WITHOUT ROWID;
 -- The memory of a task as it was last written: another one is a person's change.
 CREATE TABLE IF NOT EXISTS published (task_id TEXT PRIMARY KEY, text TEXT NOT NULL, is_open INTEGER NOT NULL) WITHOUT ROWID;
--- A blocker stands for what it turned out to be; a task that is closed blocks nobody any more.
-CREATE VIEW IF NOT EXISTS task_blockers_effective AS
-SELECT edge.src_id AS task_id, edge.rel_type AS rel_type,
-       coalesce(resolved.dst_type, edge.dst_type) AS blocker_type, coalesce(resolved.dst_id, edge.dst_id) AS blocker_id,
-       edge.meta_json AS meta_json
+-- A blocker stands for what it turned out to be. A task that is closed, or forgotten, blocks nobody any more.
+DROP VIEW IF EXISTS task_blockers_effective;
+CREATE VIEW task_blockers_effective AS
+SELECT edge.src_id AS task_id, edge.rel_type AS rel_type, edge.dst_id AS named_id,
+       coalesce(resolved.dst_type, edge.dst_type) AS blocker_type, coalesce(resolved.dst_id, edge.dst_id) AS blocker_id
 FROM edges AS edge
 LEFT JOIN edges AS resolved
     ON resolved.src_type = edge.dst_type AND resolved.src_id = edge.dst_id AND resolved.rel_type = 'resolves_to'
 LEFT JOIN entities AS blocker ON blocker.entity_id = coalesce(resolved.dst_id, edge.dst_id)
-WHERE edge.rel_type = 'blocked_by' AND coalesce(blocker.status, '') NOT IN ('done', 'cancelled');
+WHERE edge.rel_type IN ('blocked_by', 'blocked_by_suggested')
+    AND coalesce(blocker.status, 'cancelled') NOT IN ('done', 'cancelled');

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
 
-from memlayer.adapters.sqlite_files import marks
+from memlayer.adapters.sqlite_files import in_batches, marks
 from memlayer.kinds import KINDS, Category, Kind
 from memlayer.model import Event, Memory, turn_memory_id
 from memlayer.tasks import events as task_events
-from memlayer.tasks.keys import Entity, EntityType, artifact, condition, entities_in, name_key, norm, task_key
-from memlayer.tasks.states import Blocker, Op, Placed, Status, Task, fold
+from memlayer.tasks.blockers import entity_of, in_force, with_waiting
+from memlayer.tasks.keys import Entity, EntityType, artifact, entities_in, name_key, norm, task_key
+from memlayer.tasks.states import Op, Placed, Status, Task, fold
 
 MEMORY = "memory"
 BLOCKERS = (EntityType.WORK, EntityType.CONDITION, EntityType.ARTIFACT)
@@ -119,7 +120,9 @@ def project(base: sqlite3.Connection, rows: Sequence[Event]) -> list[Task]:
                 (row.step.task_id, event.at_ms, event.id, ordinal, event.project_id),
             )
             touched[row.step.task_id] = event.project_id
-    return [task for task_id in touched if (task := _refold(base, task_id)) is not None]
+    for task_id in touched:
+        _refold(base, task_id)
+    return _told(base, touched)
 
 
 def history(base: sqlite3.Connection, task_id: str) -> list[Placed]:
@@ -139,7 +142,7 @@ def event(row: Sequence[object]) -> Event:
     return Event(str(event_id), Kind.TASK, str(session_id), str(project_id), str(prompt_id), str(body), int(str(at_ms)))
 
 
-def _refold(base: sqlite3.Connection, task_id: str) -> Task | None:
+def _refold(base: sqlite3.Connection, task_id: str) -> None:
     """Make a task's rows anew from its steps."""
     steps = history(base, task_id)
     project = base.execute(
@@ -148,7 +151,7 @@ def _refold(base: sqlite3.Connection, task_id: str) -> Task | None:
     task = fold(project[0], steps) if project else None
     others = _drop_task(base, task_id)
     if task is None:
-        return None
+        return
     for title in task.titles:
         base.execute(
             "INSERT OR IGNORE INTO entity_aliases VALUES ('task', ?, ?, ?)",
@@ -166,7 +169,6 @@ def _refold(base: sqlite3.Connection, task_id: str) -> Task | None:
     for other in others:
         for edge in _blocker_edges(base, other):
             _put_edge(base, edge)
-    return task
 
 
 def _drop_task(base: sqlite3.Connection, task_id: str) -> list[Task]:
@@ -192,7 +194,7 @@ def _blocker_edges(base: sqlite3.Connection, task: Task) -> list[Edge]:
     out = []
     for rel, blockers in ((Rel.BLOCKED_BY, task.blockers), (Rel.BLOCKED_BY_SUGGESTED, task.suggested)):
         for blocker in blockers:
-            entity = _blocker_entity(task.project_id, blocker)
+            entity = entity_of(task.project_id, blocker)
             if blocker.kind != EntityType.WORK:
                 _put_entity(base, entity, task.project_id)
             meta = {"raw": blocker.raw, "confidence": blocker.confidence, "candidates": list(blocker.candidates)}
@@ -203,18 +205,6 @@ def _blocker_edges(base: sqlite3.Connection, task: Task) -> list[Edge]:
                     ends = (entity.type, entity.id, Rel.RESOLVES_TO, EntityType.WORK, target)
                     out.append(Edge(*ends, task.project_id, resolved))
     return out
-
-
-def _blocker_entity(project_id: str, blocker: Blocker) -> Entity:
-    if blocker.kind == EntityType.WORK:
-        return Entity(EntityType.WORK, blocker.key, blocker.raw)
-    if blocker.kind == EntityType.ARTIFACT:
-        inside = artifact(blocker.raw)
-        named = [inside] if inside else entities_in(project_id, blocker.raw)
-        same = [entity for entity in named if entity.key == blocker.key]
-        return same[0] if same else Entity(EntityType.ARTIFACT, blocker.key, blocker.key)
-    made = condition(project_id, blocker.raw)
-    return made if made.key == blocker.key else Entity(EntityType.CONDITION, blocker.key, "unknown")
 
 
 def _turn_edges(task: Task, steps: Sequence[Placed]) -> list[Edge]:
@@ -235,17 +225,16 @@ def tasks(base: sqlite3.Connection, where: str, given: Sequence[str]) -> list[Ta
     for task_id, project_id in ids:
         task = fold(project_id, history(base, task_id))
         if task is not None:
-            object.__setattr__(task, "maybe_done", remarks.get(task_id, ""))
-            out.append(task)
+            out.append(replace(in_force(base, task), maybe_done=remarks.get(task_id, "")))
     return sorted(out, key=lambda task: (-task.touched_ms, task.id))
 
 
-def effective(base: sqlite3.Connection, task: Task) -> list[tuple[str, str]]:
-    query = (
-        "SELECT coalesce(entities.title, ''), json_extract(meta_json, '$.raw') FROM task_blockers_effective"
-        " LEFT JOIN entities ON entity_id = blocker_id WHERE task_id = ? ORDER BY blocker_id"
-    )
-    return [(str(title), str(raw or "")) for title, raw in base.execute(query, (task.id,))]
+def _told(base: sqlite3.Connection, ids: Collection[str]) -> list[Task]:
+    """Return these tasks, and those that wait for them, anew."""
+    ids = with_waiting(base, ids)
+    rows = [row for some in in_batches(ids) for row in tasks(base, "entity_id IN (%s)" % marks(len(some)), some)]
+    base.executemany("UPDATE entities SET status = ? WHERE entity_id = ?", [(row.status, row.id) for row in rows])
+    return rows
 
 
 # -- memories
@@ -311,7 +300,7 @@ def _drop_orphans(base: sqlite3.Connection, entity_ids: Iterable[str]) -> None:
 
 
 def forget(base: sqlite3.Connection, event_ids: Sequence[str], memory_ids: Sequence[str]) -> list[str]:
-    touched: dict[str, None] = {}
+    touched = dict.fromkeys(with_waiting(base, memory_ids)[len(set(memory_ids)) :])
     for event_id in event_ids:
         rows = base.execute("SELECT task_id FROM steps WHERE event_id = ?", (event_id,)).fetchall()
         touched.update((row[0], None) for row in rows)
@@ -326,7 +315,7 @@ def forget(base: sqlite3.Connection, event_ids: Sequence[str], memory_ids: Seque
         base.execute("DELETE FROM published WHERE task_id = ?", (memory_id,))
     for task_id in touched:
         _refold(base, task_id)
-    return list(touched)
+    return [task.id for task in _told(base, touched)]
 
 
 def about(base: sqlite3.Connection, name: str, project_ids: Sequence[str] | None) -> list[str]:

@@ -83,6 +83,29 @@ def test_start_tells_a_task_beside_the_one_that_waits_for_it_27_12(working: Work
     assert "(open) 보안 검토\n" in told + "\n" and "(open) 배포 (waits for: 보안 검토)" in told
 
 
+@pytest.mark.parametrize("verb", ["done", "drop", "forget"])
+def test_task_whose_blocker_is_closed_is_told_as_pending_everywhere(working: Working, verb: str) -> None:
+    working.cli("task", "add", "보안 검토")
+    working.cli("task", "add", "Deploy the shop", "--by", "보안 검토")
+    assert "waits for" in working.cli("search", "Deploy the shop").stdout
+    if verb == "forget":
+        [review] = [row for row in working.json("tasks")["tasks"] if row["title"] == "보안 검토"]
+        working.cli("forget", review["citation"], "--yes")
+    else:
+        working.cli("task", verb, "보안 검토")
+    assert working.tasks()["Deploy the shop"] == "pending"
+    assert working.tasks("--blocked") == {}
+    told = working.hook("session_start", session="s2", source="startup").context
+    assert "(open) Deploy the shop" in told and "waits for" not in told
+    working.cli("reindex")
+    assert working.tasks() == {"Deploy the shop": "pending"}
+    working.cli("files", "--now")
+    [page] = working.home.glob("projects/*/MEMORY.md")
+    assert "Deploy the shop" in page.read_text("utf-8")
+    for text in (page.read_text("utf-8"), working.cli("search", "Deploy the shop").stdout):
+        assert "waits for" not in text
+
+
 def test_block_list_show_and_close_27_12(working: Working) -> None:
     working.cli("task", "add", "배포 문서 고치기", "--by", "PROJ-12")
     working.cli("task", "add", "Write the migration guide")

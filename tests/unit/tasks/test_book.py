@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,9 +12,9 @@ import pytest
 from memlayer.consolidation.statement import statement_of
 from memlayer.kinds import Kind
 from memlayer.model import Event, citation_of, turn_memory_id
-from memlayer.ports import MemoryQuery
+from memlayer.ports import DeletionPlan, MemoryQuery
 from memlayer.tasks import events as task_events
-from memlayer.tasks.events import CREATED, Observation, TaskEvent
+from memlayer.tasks.events import CREATED, REOPENED, Observation, TaskEvent
 from memlayer.tasks.projection import Edge, Rel
 from memlayer.tasks.states import OPEN, By, Op, Status, Task
 from tests.support.notes_in_memory import Noting
@@ -41,6 +42,12 @@ class Booking(Noting):
     def one(self, title: str) -> Task:
         [task] = [task for task in self.all() if task.title == title]
         return task
+
+
+def memory_text(book: Booking, title: str) -> str:
+    """The memory of a task, which starts, files and searches tell."""
+    [row] = book.store.memories(MemoryQuery(ids=[book.one(title).id]))
+    return row.text
 
 
 @pytest.fixture
@@ -110,7 +117,6 @@ def test_blocked_has_a_blocker_and_done_none_27_5_27_8(book: Booking) -> None:
     book.person(4, Observation(Status.DONE, "배포"))
     [task] = book.all()
     assert (task.status, task.blockers) == (Status.DONE, ())
-    assert book.tasks.graph.effective_blockers(task) == []
 
 
 def test_blocked_without_words_waits_for_a_placeholder_27_8(book: Booking) -> None:
@@ -128,12 +134,59 @@ def test_an_unknown_title_becomes_a_condition_never_a_task_27_8(book: Booking) -
 
 def test_a_condition_that_becomes_a_task_resolves_to_it_27_11(book: Booking) -> None:
     book.person(1, Observation(CREATED, "Deploy", status=Status.BLOCKED, blockers=("Security review",)))
-    deploy = book.one("Deploy")
-    assert [title for title, _ in book.graph.effective_blockers(deploy)] == ["security review"]
+    assert [blocker.raw for blocker in book.one("Deploy").blockers] == ["Security review"]
     book.person(2, Observation(CREATED, "Security review"))
-    assert [title for title, _ in book.graph.effective_blockers(deploy)] == ["Security review"]
+    assert book.one("Deploy").status is Status.BLOCKED
     book.person(3, Observation(Status.DONE, "Security review"))
-    assert book.graph.effective_blockers(book.one("Deploy")) == []
+    assert (book.one("Deploy").status, book.one("Deploy").blockers) == (Status.PENDING, ())
+
+
+CLOSINGS: dict[str, Callable[[Booking], object]] = {
+    "done": lambda book: book.person(9, Observation(Status.DONE, "보안 검토")),
+    "dropped": lambda book: book.person(9, Observation(Status.CANCELLED, "보안 검토")),
+    "the host's list": lambda book: book.host("s1", 9, {"wish": "done", "ref": "1"}),
+    "a sentence": lambda book: book.say("s1", "p9", "보안 검토 작업 끝났어", "", at=9),
+    "forgotten": lambda book: book.tasks.forget(
+        book.tasks.with_events(DeletionPlan(memory_ids=(book.one("보안 검토").id,)))
+    ),
+}
+
+
+@pytest.mark.parametrize("closed", CLOSINGS)
+def test_task_whose_blocker_is_closed_is_pending_everywhere(book: Booking, closed: str) -> None:
+    book.host("s1", 1, {"wish": "created", "ref": "1", "title": "보안 검토"})
+    book.host("s1", 2, {"wish": "created", "ref": "2", "title": "Deploy", "status": "blocked", "blockers": ["#1"]})
+    assert memory_text(book, "Deploy") == "Deploy (waits for: 보안 검토)"
+    CLOSINGS[closed](book)
+    assert (book.one("Deploy").status, book.one("Deploy").blockers) == (Status.PENDING, ())
+    assert memory_text(book, "Deploy") == "Deploy"
+    if closed != "forgotten":  # its events stay in this test
+        rows = book.graph.rows()
+        book.tasks.rebuild()
+        assert book.graph.rows() == rows
+        assert memory_text(book, "Deploy") == "Deploy"
+
+
+def test_task_still_waits_for_the_blocker_that_is_left(book: Booking) -> None:
+    for at, title in enumerate(("Review", "Audit", "Deploy"), 1):
+        book.person(at, Observation(CREATED, title))
+    book.person(4, Observation(Status.BLOCKED, "Deploy", blockers=("Review", "Audit", "PROJ-12")))
+    book.person(5, Observation(Status.DONE, "Review"))
+    assert memory_text(book, "Deploy") == "Deploy (waits for: Audit, PROJ-12)"
+    book.person(6, Observation(REOPENED, "Review"))
+    assert memory_text(book, "Deploy") == "Deploy (waits for: Review, Audit, PROJ-12)"
+
+
+def test_task_that_is_free_again_can_be_begun_blocked_and_done(book: Booking) -> None:
+    for at, title in enumerate(("Review", "Audit", "Deploy"), 1):
+        book.person(at, Observation(CREATED, title))
+    book.person(4, Observation(Status.BLOCKED, "Deploy", blockers=("Review",)))
+    book.person(5, Observation(Status.CANCELLED, "Review"))
+    book.person(6, Observation(Status.BLOCKED, "Deploy", blockers=("Audit",)))
+    assert memory_text(book, "Deploy") == "Deploy (waits for: Audit)"
+    book.person(7, Observation(Status.DONE, "Audit"))
+    book.person(8, Observation(Status.DONE, "Deploy"))
+    assert (book.one("Deploy").status, book.one("Deploy").rejected) == (Status.DONE, ())
 
 
 def test_words_that_no_turn_holds_only_suggest_a_blocker_27_9(book: Booking) -> None:

@@ -21,6 +21,7 @@ from memlayer.text.context_block import quoted
 ALL, RESTING = "all", "resting"
 STATUSES = (*(status.value for status in Status), RESTING, ALL)
 HISTORY_SHOWN = 200
+UNKNOWN = "unknown"  # nobody said for what it waits
 
 
 def tasks(state: State, arguments: ops.Tasks, progress: Progress) -> answers.TaskList:
@@ -125,14 +126,13 @@ def _rests(state: State, task: Task) -> bool:
 
 
 def _fields(state: State, task: Task) -> answers.TaskRow:
-    waits = services_of(state).tasks.graph.effective_blockers(task)
     return {
         "id": task.id,
         "citation": citation_of(task.id),
         "title": task.title,
         "status": task.status.value,
         "priority": task.priority,
-        "waits_for": [raw or title for title, raw in waits],
+        "waits_for": [blocker.raw or UNKNOWN for blocker in task.blockers],
         "suggested": [blocker.raw for blocker in task.suggested],
         "maybe_done": task.maybe_done,
         "is_open": task.status in OPEN,
