@@ -59,6 +59,7 @@ class Refusal(StrEnum):
     QUESTION = "it is a question"
     REPEATED = "a note in force says it already"
     FORGOTTEN = "the person forgot it"
+    TOO_MANY = "the session has as many stronger notes as a session may add"
     # Of a memory that was in force, which `restore` brings back.
     DROPPED = "retired: a session shows that it holds no more"
     READ_AGAIN = "retired: drawn from a turn that a model has read since"

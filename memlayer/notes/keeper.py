@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -18,6 +19,7 @@ from memlayer.model import Memory, citation_of
 from memlayer.notes.answer import DraftNote, DraftTask, SessionAnswer
 from memlayer.notes.checks import MIN_TEXT_CHARS, CheckedNote, Refusal, RefusedNote, check, checked_summary
 from memlayer.notes.merging import is_unconfirmed, merge, taken_back, with_doubt
+from memlayer.notes.request import FURTHER_KINDS, room_for
 from memlayer.notes.session_turns import SessionTurn, align_in_turns
 from memlayer.ports import MemoryQuery, Store
 from memlayer.records.sessions import Session
@@ -103,8 +105,9 @@ class NoteKeeper:
             retired = self._retire_rules(draft, kept, session, turns)
             known = [*self.in_force(session.project_id), *draft.get(row.id for row in self._overtaken(retired))]
             by_citation = {row.citation: row for row in known if row.id not in retired}
+            room = room_for(len(turns))
             for note in answer.notes:
-                self._keep_note(draft, kept, session, turns, note, by_citation)
+                self._keep_note(draft, kept, session, turns, note, by_citation, room)
             for citation in answer.drop:
                 self._drop(draft, kept, by_citation.get(citation), turns[-1].at_ms)
             self._keep_tasks(kept, session, turns, answer.tasks)
@@ -125,6 +128,7 @@ class NoteKeeper:
         turns: Sequence[SessionTurn],
         note: DraftNote,
         by_citation: dict[str, Memory],
+        room: Counter[bool],
     ) -> None:
         named = [by_citation[citation] for citation in note.replaces if citation in by_citation]
         result = check(note, turns, [row.text for row in named])
@@ -136,6 +140,9 @@ class NoteKeeper:
         merged = merge(result, ours, turns)
         new = self._memory_of(session, turns, result, merged.text)
         problem = self._problem(new, by_citation.values(), {row.id for row in merged.replaced})
+        is_applied = any(row.id == new.id for row in by_citation.values())
+        if problem is None and not merged.replaced and not (is_applied and note.replaces):
+            problem = _take(room, new.known_kind)
         if problem is not None:
             kept.refused.append(RefusedNote(note, problem))
             return
@@ -304,3 +311,12 @@ def _observation(task: DraftTask, turn: SessionTurn, known: Task | None) -> Obse
         CREATED if is_new else task.status, task.title, task_id=known.id if known is not None else "",
         status=task.status, blockers=blockers, quote=task.quote, sources=turn.event_ids, files=turn.files,
     )  # fmt: skip
+
+
+def _take(room: Counter[bool], kind: Kind) -> Refusal | None:
+    """Take a new note's place; return the refusal where none is left."""
+    for is_further in (True, False) if kind in FURTHER_KINDS else (False,):
+        if room[is_further]:
+            room[is_further] -= 1
+            return None
+    return Refusal.TOO_MANY

@@ -11,6 +11,7 @@ from functools import cache
 from importlib import resources
 
 from memlayer.briefing.summary_text import newest_parts
+from memlayer.kinds import Kind
 from memlayer.model import Memory
 from memlayer.notes.addressed import without_addressed
 from memlayer.notes.session_turns import SessionTurn, turn_as_text
@@ -18,7 +19,7 @@ from memlayer.text.context_block import flatten
 from memlayer.text.terms import query_terms
 from memlayer.turns.headline import headline_of
 
-VERSION = "3"  # goes up with reader_prompt.md
+VERSION = "4"  # goes up with reader_prompt.md
 MAX_CALL_TOKENS = 12_000  # in and out
 MAX_ANSWER_TOKENS = 2_000
 NOTES_TOKENS = 2_500  # of the notes in force that are shown whole: the newest, and those nearest to the session's words
@@ -28,6 +29,10 @@ TASKS_SHOWN = 12
 MAX_SUBJECTS = 12
 NEWEST_SHOWN = 10  # notes that are shown whatever the session is about
 LEAST_TURNS_TOKENS = 2_000
+# A start lists some forty notes: those that a session adds push others out.
+TURNS_A_NOTE = 6
+FURTHER_KINDS = frozenset((Kind.PREFERENCE, Kind.FACT))
+MAX_FURTHER = 1
 SUMMARY_CHARS = 400
 
 
@@ -62,6 +67,14 @@ def tokens_of(text: str) -> int:
     return len(text.encode("utf-8", "replace")) // 3 + 1
 
 
+def room_for(turns: int) -> Counter[bool]:
+    """Return how many notes so many turns may add.
+
+    True: notes of FURTHER_KINDS beyond the others. A note that replaces another adds none.
+    """
+    return Counter({False: max(1, round(turns / TURNS_A_NOTE)), True: MAX_FURTHER})
+
+
 def first_part(
     turns: Sequence[SessionTurn], notes: Sequence[Memory], tasks: Sequence[Memory], *, summary: str = ""
 ) -> Request:
@@ -84,10 +97,18 @@ def first_part(
     mark = "session-" + hashlib.sha256(body.encode("utf-8", "replace")).hexdigest()[:12]
     day = datetime.datetime.fromtimestamp(shown[0].at_ms / 1000).date().isoformat() if shown else ""
     rest = " It goes on after this part." if len(shown) < len(turns) else ""
-    prompt = "%sThe session was on %s.%s\n<%s>\n%s\n</%s>\nAnswer with the JSON object." % (
-        head, day, rest, mark, body, mark,
+    prompt = "%sThe session was on %s.%s\n<%s>\n%s\n</%s>\n%sAnswer with the JSON object." % (
+        head, day, rest, mark, body, mark, _room_line(len(shown)),
     )  # fmt: skip
     return Request(system_prompt(), prompt, shown)
+
+
+def _room_line(turns: int) -> str:
+    room = room_for(turns)
+    return (
+        "At most %d new notes here, and %d more of a preference or of a fact from outside the repository. Notes that"
+        " replace others come on top. " % (room[False], room[True])
+    )
 
 
 def _turns_as_text(turns: Sequence[SessionTurn]) -> list[str]:

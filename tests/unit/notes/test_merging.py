@@ -11,7 +11,9 @@ import pytest
 
 from memlayer.briefing.session_summary import sum_up
 from memlayer.briefing.working_set import WorkingSetRules, compose
-from tests.support.notes_in_memory import Noting
+from memlayer.notes.checks import Refusal
+from memlayer.notes.request import first_part
+from tests.support.notes_in_memory import Noting, turn
 
 TURNS = (
     (
@@ -278,3 +280,43 @@ def test_last_session_stands_where_rules_leave_little_room(home_of: Noting) -> N
     start = compose(home_of.store, kept.notes[0].project_id, WorkingSetRules())
     assert len(kept.tasks) == 2 and not kept.refused
     assert re.search(r"\(last session, [\d-]{10}\) GoReleaser", start) and len(start) <= 3500
+
+
+LESSONS = (
+    ("cause", "정산 배치는 자정 직후에 돌면 전날 환불을 놓친다."),
+    ("decision", "정산 배치는 새벽 4시에 돌린다, 환불이 3시에 마감되기 때문이다."),
+    ("attempt", "정산을 두 번 돌려 맞추는 것은 중복 출금이 나서 되돌렸다."),
+    ("preference", "정산 배치를 고칠 때는 먼저 표본으로 돌려 보여 달라고 했다."),
+    ("fact", "환불 마감은 은행 쪽 서버 시각으로 3시다."),
+)
+
+
+def test_session_adds_no_more_notes_than_its_turns_allow(home_of: Noting) -> None:
+    turns = home_of.tell("s1", ("정산 배치 얘기: " + " ".join(text for _, text in LESSONS), "네, 정리했습니다."))
+    value = {"summary": "", "notes": [note(text, text, kind) for kind, text in LESSONS]}
+    kept = home_of.answer("s1", turns, value)
+    assert kept is not None
+    assert [row.text for row in kept.notes] == [LESSONS[0][1], LESSONS[3][1]]  # the strongest, and a wish beyond it
+    assert [(row.draft.text, row.reason) for row in kept.refused] == [
+        (LESSONS[place][1], Refusal.TOO_MANY) for place in (1, 2, 4)
+    ]
+    before = home_of.everything()
+    home_of.answer("s1", turns, value)
+    assert home_of.everything() == before
+
+
+def test_note_that_replaces_another_takes_no_place(home_of: Noting) -> None:
+    citation = first(home_of)
+    turns = home_of.tell("s2", ("릴리스 얘기. " + LESSONS[0][1], "retry: 1 필드는 v2.14에서 생겨 이제 됩니다."))
+    notes = [
+        note(LESSONS[0][1], LESSONS[0][1], "cause"),
+        note("retry: 1 필드는 GoReleaser v2.14부터 된다.", "retry: 1 필드는 v2.14에서", "cause", replaces=[citation]),
+    ]
+    kept = home_of.answer("s2", turns, {"summary": "", "notes": notes})
+    assert kept is not None and len(kept.notes) == 2 and not kept.refused
+
+
+@pytest.mark.parametrize(("turns", "notes"), [(1, 1), (8, 1), (9, 2), (12, 2), (30, 5)])
+def test_request_tells_how_many_notes_it_takes(turns: int, notes: int) -> None:
+    request = first_part([turn(number, "배포 %d 해줘" % number, "했습니다.") for number in range(1, turns + 1)], (), ())
+    assert "At most %d new notes" % notes in request.prompt.splitlines()[-1]
