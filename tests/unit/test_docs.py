@@ -113,7 +113,9 @@ def test_slash_commands_and_plugin_names() -> None:
     }
     assert "/plugin marketplace remove %s\n" % marketplace["name"] in readme
     written = {path.stem for path in (ROOT / "commands").glob("*.md")}
-    assert set(re.findall(r"/%s:([a-z-]+)" % plugin["name"], readme)) == written
+    page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"/%s:([a-z-]+)" % plugin["name"], page)) == written
+    assert set(re.findall(r"`/(?:%s:)?(memory-[a-z]+)" % plugin["name"], readme)) <= written
 
 
 def test_hooks_page_with_deadlines() -> None:
@@ -135,7 +137,14 @@ def test_changelog_begins_with_current_version() -> None:
 
 
 def test_readme_shows_current_block() -> None:
+    from memlayer.briefing import listed_start
     from memlayer.text import context_block
 
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert "```text\n%s\n- [mem:" % context_block.head(context_block.EXPLANATION) in readme
+    page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    assert "```text\n%s\n- (last session" % context_block.head(listed_start.EXPLANATION) in readme
+    assert "```text\n%s\n- [mem:" % context_block.head(context_block.EXPLANATION) in page
+
+
+def test_readme_is_read_in_five_minutes() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= 900
