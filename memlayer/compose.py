@@ -16,6 +16,7 @@ from memlayer.consolidation.conflicts import Conflicts
 from memlayer.consolidation.consolidator import Consolidator
 from memlayer.consolidation.extractor import Extractor, RulesExtractor
 from memlayer.consolidation.llm.since import TurnedOn, turned_off, turned_on
+from memlayer.consolidation.rules.own_words import own_words
 from memlayer.deletion.erase import Erasure
 from memlayer.deletion.forget import Forget
 from memlayer.deletion.retention import Retention, RetentionRules
@@ -169,7 +170,7 @@ def open_services(
         tools=Rules.of(settings).tools,
     )
     graph = Graph(Path(paths.cache(home)) / "graph.sqlite")
-    tasks = TaskBook(store, indexer, tombstones, graph)
+    tasks = TaskBook(store, indexer, tombstones, graph, own_words=own_words)
     retriever = Retriever(store=store, embedder=embedder, terms=terms)
     live = LiveSessions(store)
     ground = ChangedGround(store, sessions)

@@ -22,9 +22,8 @@ from memlayer.tasks import sentences
 from memlayer.tasks.decision import decided
 from memlayer.tasks.events import Observation, TaskEvent
 from memlayer.tasks.graph import Graph
-from memlayer.tasks.projection import Neighbour
 from memlayer.tasks.repeats import said_again
-from memlayer.tasks.states import By, Op, Placed, Status, Step, Task
+from memlayer.tasks.states import By, Op, Status, Step, Task
 from memlayer.turns.remembered import NO_SESSION
 from memlayer.turns.turn_memory import prompt_of
 
@@ -73,6 +72,7 @@ class TaskBook:
     tombstones: Tombstones
     graph: Graph
     now_ms: Callable[[], int] = _now_ms
+    own_words: Callable[[str], str] = str
 
     # -- taking in
 
@@ -107,7 +107,9 @@ class TaskBook:
         for turn in turns:
             if turn.superseded_by or turn.known_kind is Kind.DID_NOT_HOLD or not turn.prompt_id:
                 continue
-            rows = sentences.observed(prompt_of(turn))
+            prompt = prompt_of(turn)
+            own = self.own_words(prompt)  # another person's report, pasted, closes nothing
+            rows = [row for row in sentences.observed(prompt) if row.wish == task_events.CREATED or row.quote in own]
             for by in (By.PERSON, By.RULES):  # "todo:" is a person's own word, the rest is read by rules
                 observations = [row for row in rows if (row.wish == task_events.CREATED) == (by is By.PERSON)]
                 place = Place(turn.project_id, turn.session_id, turn.prompt_id, turn.at_ms)
@@ -120,6 +122,12 @@ class TaskBook:
         tasks = self.graph.tasks(event.project_id)
         session_id = "" if event.session_id == NO_SESSION else event.session_id
         made = decided(content, tasks, event.project_id, session_id, event.id)
+        if content.by is By.RULES and made.questions:  # a person is asked once a session
+            asked = any(
+                event.session_id == row.session_id and '"by":"rules"' in row.text
+                for row in self.graph.asked(event.project_id)
+            )
+            made = replace(made, questions=() if asked else made.questions[:1])
         return replace(event, text=task_events.to_json(made))
 
     def _projected(self, events: Sequence[Event]) -> list[Task]:
@@ -331,14 +339,6 @@ class TaskBook:
         """
         self.graph.set_maybe_done(task_id, " ".join(why.split())[:MAX_REMARK_CHARS])
         self.publish(self.graph.tasks_by_id([task_id]))
-
-    def neighbours(self, memory_id: str) -> list[Neighbour]:
-        """Return the entities beside a memory."""
-        return self.graph.neighbours(memory_id)
-
-    def history(self, task_id: str) -> list[Placed]:
-        """Return a task's steps, oldest first."""
-        return self.graph.history(task_id)
 
 
 def _with_uses(row: Memory, known: Memory | None) -> Memory:

@@ -15,7 +15,7 @@ from memlayer.model import citation_of
 from memlayer.tasks.keys import norm, task_key
 from memlayer.tasks.states import Task
 from memlayer.text.context_block import bare_id
-from memlayer.text.korean import without_particles
+from memlayer.text.korean import without_particles, without_past
 from memlayer.text.terms import stem
 from memlayer.text.word_lists import word_list, word_set
 
@@ -88,11 +88,12 @@ def _title_score(words: str, title: str) -> float:
         return 0.0
     if terms == of_title:
         return SAME_WORDS
-    shared = terms & of_title
+    shared, only_said, missing = terms & of_title, terms - of_title, of_title - terms
+    is_verb = only_said <= _making() and missing <= _making() and max(len(only_said), len(missing)) == 1
+    if is_verb and (len(shared) > 1 or len("".join(shared)) > 3):
+        return CONTAINED if only_said and missing else OBJECT_ONLY  # "written" and "fixed" may be two deeds
     if terms < of_title:
-        missing = of_title - terms
-        is_object = len(missing) == 1 and missing <= _making() and (len(terms) > 1 or len(next(iter(terms))) > 3)
-        return OBJECT_ONLY if is_object else CONTAINED
+        return CONTAINED
     return REST * len(shared) / len(of_title | terms) if shared else 0.0
 
 
@@ -107,10 +108,12 @@ def _base(token: str) -> str:
     if token in word_set(__package__, "filler") or token in word_set(__package__, "closing"):
         return ""
     if token.isascii():
+        token = token.removesuffix("'s")
         base = stem(_irregular().get(token, token))
         return "" if base in _closing_stems() else base
-    token = _irregular().get(token, token)
-    base = _without_tail(without_particles(token, shortest=1) if len(token) > 2 else token)
+    base = without_particles(token, shortest=1) if len(token) > 2 else token
+    base = without_past(_without_tail(base) if base == token or len(base) > 2 else base)  # 옮기는 is no 옮
+    base = _irregular().get(base, base)
     return "" if base in word_set(__package__, "closing") or base in word_set(__package__, "filler") else base
 
 

@@ -132,22 +132,43 @@ def _past_stems(run: str) -> list[str]:
     """Bigrams with the contracted past undone: `옮겼다` -> `옮기`, `바꿔서` -> `바꾸`."""
     stems = []
     for at in range(1, len(run)):
-        code = ord(run[at]) - _FIRST
-        if not 0 <= code <= _LAST - _FIRST:
-            continue
-        final = code % _FINALS
-        vowel = code // _FINALS % _VOWEL_COUNT
-        lead = code // _FINALS // _VOWEL_COUNT
-        if final == _SS and run[at] not in "었았였있겠":
-            if run[at] in "했됐" and at > 1:
-                continue  # `제출했다`: the noun before it says it all
-            plain = 0 if run[at] == "했" else _CONTRACTED.get(vowel, vowel)
-        elif final == 0 and vowel in (6, 14) and lead != 11 and at >= len(run) - 2:
-            plain = _CONTRACTED[vowel]
-        else:
-            continue
-        stems.append(run[at - 1] + chr(_FIRST + (lead * _VOWEL_COUNT + plain) * _FINALS))
+        if run[at] in "었았였" or (run[at] in "했됐" and at > 1):
+            continue  # `제출했다`: the noun before it says it all
+        plain = plain_syllable(run[at], is_last=at >= len(run) - 2)
+        if plain:
+            stems.append(run[at - 1] + plain)
     return stems
+
+
+def plain_syllable(syllable: str, *, is_last: bool = True) -> str:
+    """Undo a contraction: `겼` and `겨` give `기`, "" for none.
+
+    is_last: a syllable within a word is contracted only in the past.
+    """
+    code = ord(syllable) - _FIRST
+    if not 0 <= code <= _LAST - _FIRST or syllable in _NOT_PAST:
+        return ""
+    final, vowel = code % _FINALS, code // _FINALS % _VOWEL_COUNT
+    lead = code // _FINALS // _VOWEL_COUNT
+    if final == _SS:
+        plain = 0 if syllable == "했" else _CONTRACTED.get(vowel, vowel)
+    elif final == 0 and vowel in (6, 14) and lead != 11 and is_last:
+        plain = _CONTRACTED[vowel]
+    else:
+        return ""
+    return chr(_FIRST + (lead * _VOWEL_COUNT + plain) * _FINALS)
+
+
+def without_past(word: str) -> str:
+    """Return a verb without its past: `고쳤어요` -> `고치`."""
+    for at in range(len(word) - 1, -1, -1):
+        if _final(word[at]) == _SS and word[at] not in _NOT_PAST:
+            if at and word[at] == "였":  # 붙이었, 작성하였
+                return word[: at - 1] if word[at - 1] == "하" else word[:at] + "이"
+            if at and word[at] in _PAST_MARKS:
+                return word[:at]
+            return word[:at] + plain_syllable(word[at])
+    return word[:-1] + plain_syllable(word[-1]) if word and plain_syllable(word[-1]) else word
 
 
 def _final(syllable: str) -> int:

@@ -83,6 +83,25 @@ def test_start_tells_a_task_beside_the_one_that_waits_for_it_27_12(working: Work
     assert "(open) 보안 검토\n" in told + "\n" and "(open) 배포 (waits for: 보안 검토)" in told
 
 
+def test_sentences_of_a_prompt_close_known_tasks_or_are_asked_once_in_review(working: Working) -> None:
+    for title in ("Fix the login redirect", "배치 알림 옮기기", "Deploy the cart page", "Deploy the search page"):
+        working.cli("task", "add", title)
+    prompts = (
+        "The login redirect is fixed",
+        "배치 알림 옮기는 거 끝났어",
+        "The cart page is finished",
+        "the search page is finished",
+    )
+    for number, prompt in enumerate(prompts):
+        working.hook.turn("s1", "p%d" % number, prompt, "좋아요.")
+    assert working.tasks("--status", "done") == dict.fromkeys(("Fix the login redirect", "배치 알림 옮기기"), "done")
+    [asked] = working.json("review")["task_questions"]
+    assert (asked["quote"], asked["candidates"][0]["title"]) in [
+        ("The cart page is finished", "Deploy the cart page"),
+        ("the search page is finished", "Deploy the search page"),
+    ]
+
+
 @pytest.mark.parametrize("verb", ["done", "drop", "forget"])
 def test_task_whose_blocker_is_closed_is_told_as_pending_everywhere(working: Working, verb: str) -> None:
     working.cli("task", "add", "보안 검토")

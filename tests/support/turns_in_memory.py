@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from memlayer.consolidation.rules.own_words import own_words
 from memlayer.edge.capture.payload import read_payload
 from memlayer.indexing.indexer import Indexer
 from memlayer.indexing.ingest import Ingest
@@ -65,7 +66,7 @@ class TurnsInMemory:
             tombstones=self.tombstones,
         )  # fmt: skip
         self.graph = Graph(home / "graph.sqlite")
-        self.tasks = TaskBook(self.store, self.indexer, self.tombstones, self.graph, lambda: T0_MS + 10**9)
+        self.tasks = TaskBook(self.store, self.indexer, self.tombstones, self.graph, lambda: T0_MS + 10**9, own_words)
         self.ingest.on_task = self.tasks.take
         self.indexer.on_index = self.tasks.index
         self.live = LiveSessions(self.store)

@@ -70,7 +70,7 @@ def test_host_hooks_open_begin_and_close_27_4_27_6(book: Booking) -> None:
     book.host("s1", 3, {"wish": "done", "ref": "1", "title": "Fix the login redirect"})
     [task] = book.all()
     assert task.status is Status.DONE
-    ops = [(row.step.op, row.step.to) for row in book.tasks.history(task.id)]
+    ops = [(row.step.op, row.step.to) for row in book.graph.history(task.id)]
     assert ops == [(Op.CREATED, task.title), (Op.STATUS, "in_progress"), (Op.STATUS, "done")]
 
 
@@ -94,7 +94,7 @@ def test_blocker_by_the_hosts_number_is_told_by_its_title_27_8(book: Booking) ->
 def test_done_from_pending_passes_through_begun_27_5(book: Booking) -> None:
     book.host("s1", 1, {"wish": "created", "ref": "1", "title": "Write the guide"})
     book.host("s1", 2, {"wish": "done", "ref": "1"})
-    steps = [row.step.to for row in book.tasks.history(book.all()[0].id) if row.step.op is Op.STATUS]
+    steps = [row.step.to for row in book.graph.history(book.all()[0].id) if row.step.op is Op.STATUS]
     assert steps == ["in_progress", "done"]
 
 
@@ -104,7 +104,7 @@ def test_a_refused_transition_is_recorded_27_4(book: Booking) -> None:
     [task] = book.all()
     assert task.status is Status.IN_PROGRESS
     assert [(before, after) for before, after, _, _ in task.rejected] == [("in_progress", "pending")]
-    assert Op.REJECTED in [row.step.op for row in book.tasks.history(task.id)]
+    assert Op.REJECTED in [row.step.op for row in book.graph.history(task.id)]
 
 
 def test_blocked_has_a_blocker_and_done_none_27_5_27_8(book: Booking) -> None:
@@ -258,6 +258,23 @@ def test_a_plain_sentence_closes_its_task(book: Booking, title: str, sentence: s
     assert book.one(title).by == (By.PERSON,)
     book.say("s2", "p2", sentence, "Good.", at=9)
     assert book.one(title).status is Status.DONE
+
+
+def test_a_session_asks_once_about_its_sentences_on_tasks(book: Booking) -> None:
+    for at, title in enumerate(("Deploy the login page", "Deploy the cart page"), 1):
+        book.person(at, Observation(CREATED, title))
+    book.say("s1", "p1", "The login page is finished", "Good.", at=5)
+    book.say("s1", "p2", "The cart page is finished", "Good.", at=6)
+    assert [asked.quote for asked in book.tasks.questions()] == ["The login page is finished"]
+    book.say("s2", "p3", "The cart page is finished", "Good.", at=7)
+    assert len(book.tasks.questions()) == 2
+
+
+@pytest.mark.parametrize("prompt", ["Dana wrote: %s", "translate:\n\n%s", "> %s"])
+def test_report_of_another_person_closes_no_task(book: Booking, prompt: str) -> None:
+    book.person(1, Observation(CREATED, "Fix the login redirect"))
+    book.say("s1", "p1", prompt % "The login redirect is fixed", "Good.", at=5)
+    assert book.one("Fix the login redirect").is_open and book.tasks.questions() == []
 
 
 def test_a_question_or_a_plan_closes_nothing(book: Booking) -> None:

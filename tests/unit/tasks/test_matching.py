@@ -22,6 +22,7 @@ def rows(name: str) -> list[tuple[str, str, str]]:
     return [(title, sentence, words) for title, sentence, words in parts]
 
 
+SENTENCES = rows("sentences.tsv")
 LOOK_ALIKES, CLOSINGS = rows("look_alikes.tsv"), rows("closings.tsv")
 
 
@@ -46,6 +47,24 @@ def test_what_looks_alike_closes_nothing(title: str, sentence: str, words: str) 
     assert not closes(title, *observed(sentence), by=By.RULES)
 
 
+def effect(title: str, sentence: str) -> str:
+    """The effect of a person's sentence on the only open task."""
+    made = decided(TaskEvent(By.RULES, tuple(observed(sentence))), [task(title)], "p", "s", "e")
+    is_closed = any(step.op is Op.STATUS and step.to == Status.DONE for step in made.steps)
+    return "closed" if is_closed else "asked" if made.questions else "nothing"
+
+
+@pytest.mark.parametrize(("expected", "title", "sentence"), SENTENCES)
+def test_sentence_about_a_known_task_closes_it_asks_or_does_nothing(expected: str, title: str, sentence: str) -> None:
+    """open: asked or nothing."""
+    assert effect(title, sentence) in (("asked", "nothing") if expected == "open" else (expected,))
+
+
+@pytest.mark.parametrize(("title", "sentence", "words"), CLOSINGS)
+def test_every_true_closing_of_a_known_task_closes_it_by_its_sentence(title: str, sentence: str, words: str) -> None:
+    assert effect(title, sentence) == "closed"
+
+
 @pytest.mark.parametrize(
     ("title", "sentence"),
     [
@@ -62,7 +81,7 @@ def test_sentence_in_so_many_words_closes_its_task(title: str, sentence: str) ->
 @pytest.mark.parametrize(
     "sentence",
     [
-        "the vector search is done", "is the vector search task done?", "once the vector search task is done, deploy",
+        "is the vector search task done?", "once the vector search task is done, deploy",
         "the vector search task is almost done", "벡터 검색 작업 끝났어?", "벡터 검색 작업 아직 안 끝났어",
         "벡터 검색 작업 끝나면 배포하자", "> the vector search task is done", "벡터 검색 작업 끝났는지 봐 줘",
     ],
@@ -74,8 +93,7 @@ def test_other_sentence_closes_nothing(sentence: str) -> None:
 
 def test_sixty_pairs_and_forty_closings() -> None:
     assert (len(LOOK_ALIKES), len(CLOSINGS)) == (60, 40)
-    missed = [row for row in CLOSINGS if not closes(row[0], *reported(row[2]))]
-    assert len(missed) <= 8, missed
+    assert all(closes(row[0], *reported(row[2])) for row in CLOSINGS)
 
 
 @pytest.mark.parametrize(("title", "sentence", "words"), LOOK_ALIKES)

@@ -66,13 +66,13 @@ def show(state: State, arguments: ops.TaskShow, progress: Progress) -> answers.T
         "tasks": [
             {
                 **_fields(state, row),
-                "history": [_step(placed) for placed in book.history(row.id)[-HISTORY_SHOWN:]],
+                "history": [_step(placed) for placed in book.graph.history(row.id)[-HISTORY_SHOWN:]],
                 "rejected": [
                     {"from": before, "to": to, "why": why, "at_ms": at_ms} for before, to, why, at_ms in row.rejected
                 ],
                 "neighbours": [
                     {"rel": beside.rel, "type": beside.type, "title": beside.title, "others": beside.others}
-                    for beside in book.neighbours(row.id)
+                    for beside in book.graph.neighbours(row.id)
                     if beside.rel != "blocked_by"
                 ],
             }
