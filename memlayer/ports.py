@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -244,8 +244,8 @@ class Store(Protocol):
     def put_chunks(self, chunks: Sequence[Chunk]) -> None:
         """Insert or replace by id."""
 
-    def drop_chunks(self, memory_ids: Sequence[str]) -> None:
-        """Remove all chunks of these memories."""
+    def drop_chunks(self, memory_ids: Sequence[str], kept: Collection[str] = ()) -> None:
+        """Remove the chunks of these memories, without those of kept ids."""
 
     def events(
         self,

@@ -5,7 +5,7 @@ Time decides, not arrival: an older statement that comes in late (an import, a t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from memlayer.consolidation.authors import by_models
@@ -56,17 +56,18 @@ class Draft:
         Superseded memories leave the index. In this order: after a crash between the two, the maker of this draft
         makes it again.
         """
-        changed = list(self.memories.values())
-        if not changed:
-            return
-        self.store.put_memories(changed)
-        searched = [memory for memory in changed if is_searched(memory)]
-        gone = [memory.id for memory in changed if memory.category != Category.DAILY and not is_searched(memory)]
+        self.store.put_memories(list(self.memories.values()))
+        self.index()
+        self.memories.clear()
+
+    def index(self, texts: Mapping[str, str] | None = None) -> None:
+        """Write the batch into the search index alone. texts: see Indexer.index."""
+        searched = [memory for memory in self.memories.values() if is_searched(memory)]
+        gone = [row.id for row in self.memories.values() if row.category != Category.DAILY and not is_searched(row)]
         if searched:
-            self.indexer.index(searched)
+            self.indexer.index(searched, texts=texts)
         if gone:
             self.store.drop_chunks(gone)
-        self.memories.clear()
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from memlayer.consolidation import lineage
@@ -37,6 +37,7 @@ from memlayer.turns.turn_memory import prompt_and_answers
 OPEN_MS = 3_600_000  # a turn without an answer may still get one; after an hour it will not
 MAY_BE_OPEN = 50  # turns looked at beyond those that are asked for: some of the newest are still open
 MAX_ROWS = 100_000
+ANSWER = "\nAssistant: "  # in the text of a turn
 MAX_READ_CHARS = 40_000  # of a turn; text pasted into a prompt must not hide how the answer ends
 
 Read = tuple[Memory, Extracted]
@@ -73,7 +74,9 @@ class Consolidator:
 
     def read_turns(self, limit: int) -> list[Read]:
         """Extract from waiting turns, without a change to the store."""
-        turns = self._waiting(limit)
+        return self._read_all(self._waiting(limit))
+
+    def _read_all(self, turns: Sequence[Memory]) -> list[Read]:
         ids = sorted({source for turn in turns for source in turn.source_ids})
         events = {event.id: event for event in self.store.events(ids=ids, limit=len(ids) + 1)} if ids else {}
         return [(turn, self._read(turn, [events[row] for row in turn.source_ids if row in events])) for turn in turns]
@@ -92,18 +95,44 @@ class Consolidator:
                 for turn, extracted in read_turns
                 if turn.id in now and now[turn.id].source_ids == turn.source_ids
             ]
-            draft = Draft(self.store, self.indexer)
-            known = self._made_of([turn for turn, _ in same])
-            self._make_again(draft, known)
-            self._keep_days(draft, same)
-            rules = [rule for turn, read in same for rule in self._keep_statements(draft, turn, read, known)]
+            turns = [turn for turn, _ in same]
+            draft, rules = self._drafted(same)
             draft.commit()
-            self.on_turns([turn for turn, _ in same])
+            self.on_turns(turns)
             # Last: as long as a turn is not settled, all of this is done again.
-            self.store.put_memories([replace(turn, settled=self.extractor.fingerprint) for turn, _ in same])
-            self._changed |= {turn.project_id for turn, _ in same}
-            self.on_rules([turn for turn, _ in same], rules)
+            self.store.put_memories(self._settled(turns))
+            self.on_rules(turns, rules)
             return len(same)
+
+    def keep_new(self, turns: Sequence[Memory], texts: Mapping[str, str]) -> None:
+        """Keep turns that are not stored yet, with their statements.
+
+        For rules, which are quick. One write each of the index and the store, in this order: the events are in the
+        spool until then, and after a crash between the two all of this is done again. Turns without an answer may
+        still get one, and wait. texts: whole texts of turns by memory id. Raises StoreError.
+        """
+        with self.indexer.lock:
+            answered = [turn for turn in turns if turn.settled != self.extractor.fingerprint and ANSWER in turn.text]
+            answered = sorted(answered, key=lambda turn: (-turn.at_ms, turn.id))
+            draft, rules = self._drafted(self._read_all(answered))
+            self.on_turns(answered)
+            draft.put(*turns)
+            draft.put(*self._settled(answered))
+            draft.index(texts)
+            self.store.put_memories(list(draft.memories.values()))
+            self.on_rules(answered, rules)
+
+    def _drafted(self, read_turns: Sequence[Read]) -> tuple[Draft, list[Memory]]:
+        """Return the changes that turns make, and the person's new rules."""
+        draft = Draft(self.store, self.indexer)
+        known = self._made_of([turn for turn, _ in read_turns])
+        self._make_again(draft, known)
+        self._keep_days(draft, read_turns)
+        return draft, [rule for turn, read in read_turns for rule in self._keep_statements(draft, turn, read, known)]
+
+    def _settled(self, turns: Sequence[Memory]) -> list[Memory]:
+        self._changed |= {turn.project_id for turn in turns}
+        return [replace(turn, settled=self.extractor.fingerprint) for turn in turns]
 
     def remember(self, events: Sequence[Event]) -> list[Memory]:
         """Keep texts that a person asked to remember; twice is once."""
@@ -262,7 +291,7 @@ class Consolidator:
         return [turn for turn in turns if not self._is_open(turn)][:limit]
 
     def _is_open(self, turn: Memory) -> bool:
-        if "\nAssistant: " in turn.text or self.now_ms() - turn.at_ms > OPEN_MS:
+        if ANSWER in turn.text or self.now_ms() - turn.at_ms > OPEN_MS:
             return False
         session = self.sessions.get(turn.session_id)
         if session is not None and session.ended:

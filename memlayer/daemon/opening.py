@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 
 from memlayer import compose
@@ -20,7 +20,7 @@ from memlayer.edge.capture import spool
 from memlayer.edge.home import registry
 from memlayer.errors import StoreError
 from memlayer.kinds import Category
-from memlayer.model import GLOBAL, Event
+from memlayer.model import GLOBAL, Event, Memory
 from memlayer.ports import Calibration, Embedder, MemoryQuery, Vector
 
 log = logging.getLogger(__name__)
@@ -82,7 +82,13 @@ def _open(state: State) -> compose.Services:
         services.usages.heard(events)
         state.rule_notices.heard(events)
 
-    services.ingest.on_new = on_new
+    def settle(turns: Sequence[Memory], texts: Mapping[str, str]) -> bool:
+        is_now = not intake.reads_later(state)
+        if is_now:
+            services.consolidator.keep_new(turns, texts)
+        return is_now
+
+    services.ingest.on_new, services.ingest.settle = on_new, settle
     sharing.connect(state, services)
     services.consolidator.on_rules = state.rule_notices.consolidated
     state.has_global = bool(

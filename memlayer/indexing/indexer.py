@@ -101,7 +101,8 @@ class Indexer:
 
     def _replace_chunks(self, memories: Sequence[Memory], chunks: Sequence[Chunk], embed: bool) -> None:
         embedded = self._embedded(chunks) if embed else chunks  # slow: until it is done searches find the old chunks
-        self._store.drop_chunks([memory.id for memory in memories])
+        # A write costs much the same however few rows it has: most chunks are replaced by those of their ids.
+        self._store.drop_chunks([memory.id for memory in memories], {chunk.id for chunk in embedded})
         self._store.put_chunks(embedded)
         for chunk in chunks:
             self._terms.add(chunk.id, chunk.terms.split())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -55,6 +55,8 @@ class Ingest:
         # Called with events of kind `remember`; they leave the spool only after it.
         self.on_remember: Callable[[Sequence[Event]], object] = lambda events: None
         self.on_new: Callable[[Sequence[Event]], object] = lambda events: None  # events that were not there before
+        # Keeps turns (and their whole texts by id) with the statements of rules; False where those are read later.
+        self.settle: Callable[[Sequence[Memory], Mapping[str, str]], bool] = lambda turns, texts: False
         # Called with events of kind `task`, which it stores, decided.
         self.on_task: Callable[[Sequence[Event]], object] = lambda events: None
 
@@ -145,10 +147,18 @@ class Ingest:
                 carried_over(known.get(memory.id), with_force(memory, turn not in not_held))
                 for turn, (memory, _) in made.items()
             ]
-            if memories:
+            texts = {memory.id: text for memory, text in made.values()}
+            if memories and not (embed and self._settled(memories, texts)):
                 self._store.put_memories(memories)
-                texts = {memory.id: text for memory, text in made.values()}
                 self.indexer.index(memories, texts=texts, embed=embed)
+
+    def _settled(self, turns: Sequence[Memory], texts: Mapping[str, str]) -> bool:
+        """Keep turns with their statements; False where that is not done now."""
+        try:
+            return self.settle(turns, texts)
+        except FOREIGN as bad:
+            log.error("turns cannot be consolidated: %s", type(bad).__name__)
+            return False
 
     def _made(self, turns: Collection[Turn]) -> dict[Turn, tuple[Memory, str]]:
         """Make the memories and whole texts of turns from their events."""

@@ -201,6 +201,17 @@ def test_dropped_chunks_are_gone(store: Store) -> None:
     assert sorted(found_by_vector(store, "alpha")) == ["m2", "m3"]
 
 
+def test_kept_chunks_stay_and_are_replaced(store: Store) -> None:
+    old, new = make_chunk(1, "alpha", embedded=True), make_chunk(1, "베타 beta", embedded=True)
+    store.put_chunks([old, replace(old, id="m1:1", text="gamma", terms="gamma"), make_chunk(2, "alpha")])
+    store.drop_chunks(["m1"], {old.id})
+    assert sorted(found_by_text(store, "alpha")) == ["m1", "m2"] and found_by_text(store, "gamma") == []
+    store.put_chunks([new])
+    assert found_by_text(store, "alpha") == ["m2"] and found_by_text(store, "베타") == ["m1"]
+    store.drop_chunks(["m1"], ["m2:0"])
+    assert found_by_text(store, "베타") == [] and store.stats().chunks == 1
+
+
 def test_clearing_chunks_leaves_an_index_that_works(store: Store) -> None:
     store.add_events([make_event(1)])
     store.put_chunks([make_chunk(1, "alpha", embedded=True)])

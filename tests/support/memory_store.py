@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
 from memlayer.adapters.search.word_sounds import WordSounds
@@ -55,10 +55,10 @@ class MemoryStore:
             for chunk in chunks:
                 self._chunks[chunk.id] = chunk if chunk.vector is not None else replace(chunk, model="")
 
-    def drop_chunks(self, memory_ids: Sequence[str]) -> None:
+    def drop_chunks(self, memory_ids: Sequence[str], kept: Collection[str] = ()) -> None:
         with self._lock:
-            gone = set(memory_ids)
-            self._chunks = {key: chunk for key, chunk in self._chunks.items() if chunk.memory_id not in gone}
+            rows = self._chunks.items()
+            self._chunks = {key: row for key, row in rows if row.memory_id not in memory_ids or key in kept}
 
     def events(
         self,

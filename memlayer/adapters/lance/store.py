@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -153,13 +153,12 @@ class LanceStore:
             self._tables[CHUNKS].upsert(rows)
             self._search.put(latest)
 
-    def drop_chunks(self, memory_ids: Sequence[str]) -> None:
+    def drop_chunks(self, memory_ids: Sequence[str], kept: Collection[str] = ()) -> None:
         with self._writing, self._search.changing():
             for ids in batches(memory_ids):
-                where = schema.one_of("memory_id", ids)
-                gone = self._tables[CHUNKS].values("id", where)
-                if gone:
-                    self._tables[CHUNKS].delete(where)
+                rows = self._tables[CHUNKS].values("id", schema.one_of("memory_id", ids))
+                for gone in batches(row for row in rows if row not in kept):
+                    self._tables[CHUNKS].delete(schema.one_of("id", gone))
                     self._search.remove(gone)
 
     def search_text(self, terms: Sequence[str], scope: Scope, limit: int) -> list[Hit]:

@@ -88,7 +88,7 @@ def drain_and_publish(state: State) -> None:
     """
     with state.waiting.batch() as left_out:
         if _take_waiting(state, left_out):
-            if is_slow(state) or state.importing.locked() or not state.embedder.settled.is_set():
+            if reads_later(state):
                 begin_consolidation(state)
             else:
                 _some(state)
@@ -235,6 +235,11 @@ def submit_consolidation(state: State) -> Future[int]:
     if is_slow(state):
         return state.reader.submit("consolidate", lambda: _read_all(state))
     return state.jobs.submit("consolidate", lambda: _some(state))
+
+
+def reads_later(state: State) -> bool:
+    """Return whether turns are not consolidated as they are taken in."""
+    return is_slow(state) or state.importing.locked() or not state.embedder.settled.is_set()
 
 
 def is_slow(state: State) -> bool:
