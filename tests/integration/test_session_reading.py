@@ -178,6 +178,21 @@ def test_nothing_is_sent_unasked(
     assert api.asked == []
 
 
+def test_history_tells_why_a_note_was_retired(reading: Callable[..., Daemon], api: ModelApi, hook: HookRunner) -> None:
+    daemon = reading()
+    play(hook)
+    daemon.wait_for(lambda: CAUSE in core(daemon), "the notes")
+    [note] = [row for row in daemon.call("list", category="core")["memories"] if row["text"] == CAUSE]
+    api.script = lambda asked: answer({"summary": "이제 아니다.", "notes": [], "drop": [note["citation"]]})
+    play(hook, "s2")
+    told = ("retired", "retired: a session shows that it holds no more")
+
+    def versions() -> list[tuple[str, str]]:
+        return [(row["state"], row["why"]) for row in daemon.call("history", id=note["id"])["versions"]]
+
+    daemon.wait_for(lambda: versions() == [told], "the drop and its reason")
+
+
 @pytest.mark.parametrize("trouble", ["malformed", "refused", "half"])
 def test_session_waits_while_the_model_fails(
     reading: Callable[..., Daemon], api: ModelApi, hook: HookRunner, trouble: str

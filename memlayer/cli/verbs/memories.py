@@ -220,6 +220,8 @@ def _say_version(version: answers.Version, is_asked: bool) -> None:
         *memory_title(version),
     )
     say_text(version["text"])
+    if state == "retired" and version["why"]:
+        say((line(version["why"]), "dim"), indent=2)
     sources = [
         f"{line(source['kind'])} {when(source['at_ms'])} {session_name(source)}" for source in version["sources"]
     ]

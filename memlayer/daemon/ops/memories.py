@@ -13,6 +13,8 @@ from memlayer.edge.ipc import answers, ops
 from memlayer.errors import UserError
 from memlayer.kinds import Category
 from memlayer.model import Event, Memory
+from memlayer.notes.review import How
+from memlayer.notes.review_log import ReviewLog
 from memlayer.ports import MemoryQuery
 
 SAID = ("user", "assistant", "remember")
@@ -92,12 +94,14 @@ def history(state: State, arguments: ops.History, progress: Progress) -> answers
     by_id = {version.id: version for version in versions}
     ids = sorted({source for version in versions for source in version.source_ids})
     events = {event.id: event for event in store.events(ids=ids, limit=len(ids))} if ids else {}
+    reasons = _retirements(state)
     return {
         "asked": memory.id,
         "versions": [
             {
                 **memory_row(state, version),
                 "state": lineage.state_of(version, by_id.get),
+                "why": reasons.get(version.id) or reasons.get(version.text, ""),
                 "sources": [
                     _source(events[key]) for key in version.source_ids if key in events and events[key].kind in SAID
                 ],
@@ -105,6 +109,13 @@ def history(state: State, arguments: ops.History, progress: Progress) -> answers
             for version in versions
         ],
     }
+
+
+def _retirements(state: State) -> dict[str, str]:
+    """Return why memories were retired, by id or by text."""
+    refused = {row["text"]: row["reason"] for reading in services_of(state).readings.all() for row in reading.refused}
+    dropped = [decision for decision in ReviewLog(state.home).all() if decision.how == How.DROP and decision.before]
+    return refused | {decision.before[0].id: "retired: you dropped it in the review" for decision in dropped}
 
 
 def _source(event: Event) -> answers.SourceRow:

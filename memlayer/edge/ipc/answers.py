@@ -269,9 +269,13 @@ class SourceRow(TypedDict):
 
 
 class Version(MemoryRow):
-    """A version of a memory. state: current, superseded, reworded, retired."""
+    """A version of a memory.
+
+    state: current, superseded, reworded, retired. why: it was retired, "" where that is not known.
+    """
 
     state: str
+    why: str
     sources: list[SourceRow]
 
 
