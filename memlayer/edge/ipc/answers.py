@@ -269,10 +269,7 @@ class SourceRow(TypedDict):
 
 
 class Version(MemoryRow):
-    """A version of a memory.
-
-    state: current, superseded, reworded, retired. why: it was retired, "" where that is not known.
-    """
+    """A version of a memory. state: current, superseded, reworded, retired. why: of its retirement."""
 
     state: str
     why: str
