@@ -269,7 +269,7 @@ class SourceRow(TypedDict):
 
 
 class Version(MemoryRow):
-    """A version of a memory. state: current, superseded, reworded, retired. why: of its retirement."""
+    """A memory's current, superseded, reworded or retired version, and the reason."""
 
     state: str
     why: str
@@ -277,10 +277,7 @@ class Version(MemoryRow):
 
 
 class Versions(TypedDict):
-    """All versions of a memory, newest first.
-
-    asked: the id of the version that was named.
-    """
+    """All versions of a memory, newest first. asked: the named one's id."""
 
     asked: str
     versions: list[Version]
