@@ -83,6 +83,8 @@ class Consolidator:
 
     def keep_turns(self, read_turns: Sequence[Read]) -> int:
         """Keep extracted statements of unchanged turns; return how many this settles."""
+        if not read_turns:
+            return 0
         with self.indexer.lock:
             now = {
                 row.id: row

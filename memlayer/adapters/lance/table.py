@@ -18,7 +18,7 @@ from lancedb.query import ColumnOrdering, FullTextOperator, MatchQuery
 from lancedb.table import AsyncTable
 
 from memlayer.adapters.lance.failures import failing, remedy
-from memlayer.adapters.lance.schema import NOTHING, one_of
+from memlayer.adapters.lance.schema import NOTHING, one_of, schema_of
 from memlayer.errors import StoreError
 
 T = TypeVar("T")
@@ -295,11 +295,14 @@ class LanceTable:
 
         Sorting reads all matching rows, so for a few of many it reads the columns to sort by alone, then these rows.
         """
-        if limit < 1:
-            return self.select(columns, NOTHING)  # LanceDB panics over an ordered query for nothing
+        none = schema_of(self.name, 0).empty_table().select(list(columns))
+        if limit < 1 or where == NOTHING:
+            return none  # LanceDB panics over an ordered query for nothing
         if limit > MAX_LISTED_IDS:
             return self.select(columns, where, limit=limit, order=order)
         ids = self.select([name for name, _ in order], where, limit=limit, order=order).column("id").to_pylist()
+        if not ids:
+            return none
         rows = self.select(columns, one_of("id", ids))
         places = {row_id: place for place, row_id in enumerate(rows.column("id").to_pylist())}
         # Typed: Arrow cannot tell the type of an empty list.
