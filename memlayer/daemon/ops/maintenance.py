@@ -280,8 +280,6 @@ def settle(state: State, progress: Progress = unheard) -> answers.Settled:
     progress("upkeep", 0, 1)
     services.store.upkeep()
     intake.save_small(state)
-    memory.give_back()
-    memory.unmap_code()
     state.jobs.failing.clear()  # all that jobs do by themselves has just been done
     return {
         "taken": taken,
