@@ -14,6 +14,7 @@ from tests.support.agent_process import calling, settings_of
 from tests.support.chat_api import ChatScript, Spoken
 from tests.support.cli_process import Cli
 from tests.support.corpus import found_in_bytes
+from tests.support.leftovers import end_all
 from tests.support.model_api import ModelApi
 from tests.support.processes import Daemon, HookRunner
 
@@ -100,6 +101,7 @@ def test_talk_without_daemon_is_kept(api: ModelApi, home: Path, cli: Cli) -> Non
     with (home / "daemon.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         done = cli("agent", FACT)
+        end_all(home)  # the one that waits for the lock
     assert (done.returncode, done.stdout) == (0, "네.\n")
     assert "· memory:" in done.stderr
     kinds = [json.loads(path.read_text())["kind"] for path in sorted((home / "spool").glob("[0-9]*.json"))]

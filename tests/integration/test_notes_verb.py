@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
 import json
 import os
@@ -15,8 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.errors import MemlayerError
-from tests.conftest import ROOT
 from tests.integration.test_session_reading import CAUSE, GOOD, TURNS, answer, core, play
 from tests.support.cli_process import MAIN, Cli, diagnosis, runner
 from tests.support.model_api import ModelApi, Said
@@ -32,15 +29,6 @@ def api() -> Iterator[ModelApi]:
     with ModelApi() as served:
         served.script = lambda asked: answer(GOOD)
         yield served
-
-
-@pytest.fixture
-def daemon(home: Path) -> Iterator[Daemon]:
-    """Start a daemon; `notes on` and `off` start others in its place."""
-    with Daemon(ROOT, home) as running:
-        yield running
-        with contextlib.suppress(MemlayerError):
-            running.client.stop()
 
 
 def on(api: ModelApi) -> list[str]:
@@ -116,6 +104,7 @@ def test_earlier_sessions_are_read_once(
     assert "There is no session" in run("notes", "read", "--yes").stdout
 
 
+@pytest.mark.fault
 def test_ctrl_c_stops_and_the_rest_goes_on_later(
     home: Path, project: Path, tmp_path: Path, api: ModelApi, daemon: Daemon
 ) -> None:
@@ -145,6 +134,7 @@ def test_ctrl_c_stops_and_the_rest_goes_on_later(
     assert len(api.asked) == 6
 
 
+@pytest.mark.fault
 def test_failing_model_leaves_sessions_waiting(
     home: Path, project: Path, tmp_path: Path, api: ModelApi, daemon: Daemon
 ) -> None:

@@ -197,4 +197,7 @@ class Daemon:
         return self.start()
 
     def __exit__(self, *_: object) -> None:
+        has_left = self.process is not None and self.process.poll() is not None
         self.stop()
+        if has_left:  # told by a verb, and the next verb has started another
+            self.client.stop()

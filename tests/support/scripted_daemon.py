@@ -24,7 +24,8 @@ Script = dict[str, Any]  # op -> the reply, or a list of frames, or a function o
 class ScriptedDaemon:
     """A scripted daemon, as a context manager.
 
-    An op that the script does not know closes the connection without a word.
+    An op that the script does not know is an error; one whose answer is an empty list closes the connection without a
+    word, and the client then starts a daemon.
     """
 
     def __init__(self, home: Path, script: Script, *, holds_lock: bool = False) -> None:
@@ -91,7 +92,7 @@ class ScriptedDaemon:
         request.body = body
         self.requests.append(request)
         self.heard.append((request.op, json.loads(body)))
-        answer = self.script.get(request.op)
+        answer = self.script.get(request.op, [(protocol.ERROR, b"the script knows no " + request.op.encode())])
         if isinstance(answer, Callable):  # type: ignore[arg-type]
             answer = answer(request)
         if isinstance(answer, dict):

@@ -80,6 +80,7 @@ def test_nothing_is_shared_before_the_person_says_so(tmp_path: Path) -> None:
     assert list((tmp_path / "drive").iterdir()) == [] and not Path(paths.share(str(home))).exists()
 
 
+@pytest.mark.fault
 def test_share_that_cannot_be_reached_is_told_by_status_and_doctor(tmp_path: Path) -> None:
     run, hook, home = machine(tmp_path, "a")
     drive = tmp_path / "drive"

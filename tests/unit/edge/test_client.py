@@ -120,7 +120,10 @@ def test_lost_connection_is_retried(home: Path) -> None:
 
 
 def test_retries_are_bounded(home: Path) -> None:
-    with ScriptedDaemon(home, {}) as daemon, pytest.raises(DaemonError, match="goes away while it answers `search`"):
+    with (
+        ScriptedDaemon(home, {"search": []}) as daemon,
+        pytest.raises(DaemonError, match="goes away while it answers `search`"),
+    ):
         client_of(home).call("search", {"query": "q"})
     assert len(daemon.heard) == 3
 
