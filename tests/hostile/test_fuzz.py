@@ -79,6 +79,7 @@ def test_payloads_break_no_lone_hook(hook: HookRunner, home: Path, name: str) ->
     assert name == "session_end" or spool.waiting(str(home))
 
 
+@pytest.mark.fault
 @pytest.mark.timeout(40_000 if LONG else 60)
 def test_payloads_break_no_daemon(hook: HookRunner, daemon: Daemon) -> None:
     for name in EVENTS.values():

@@ -52,6 +52,7 @@ def go_on(daemon: Daemon) -> None:
     os.kill(daemon.process.pid, signal.SIGCONT)
 
 
+@pytest.mark.fault
 def test_hung_daemon_is_waited_for_once(daemon: Daemon, home: Path, talk: TalkMemory) -> None:
     stop(daemon)
     try:
@@ -76,6 +77,7 @@ def test_hung_daemon_is_waited_for_once(daemon: Daemon, home: Path, talk: TalkMe
     assert any("모릅니다" in json.dumps(memory, ensure_ascii=False) for memory in kept)  # nothing was lost
 
 
+@pytest.mark.fault
 def test_compaction_of_a_hung_daemon_waits_no_minute(daemon: Daemon, talk: TalkMemory) -> None:
     stop(daemon)
     try:
@@ -86,6 +88,7 @@ def test_compaction_of_a_hung_daemon_waits_no_minute(daemon: Daemon, talk: TalkM
         go_on(daemon)
 
 
+@pytest.mark.fault
 def test_talk_that_is_resumed_says_that_the_daemon_hangs(daemon: Daemon, talk: TalkMemory) -> None:
     stop(daemon)
     try:
@@ -95,6 +98,7 @@ def test_talk_that_is_resumed_says_that_the_daemon_hangs(daemon: Daemon, talk: T
         go_on(daemon)
 
 
+@pytest.mark.fault
 def test_daemon_that_comes_later_is_found(home: Path, project: Path) -> None:
     talk = TalkMemory(str(home), str(project), lambda: Client(str(home), str(ROOT), sys.executable), starts=False)
     talk.start()

@@ -38,6 +38,7 @@ def spool_turns(home: Path, project: Path, first: int) -> None:
             (folder / f"{number:013d}-{event['id']}.json").write_text(json.dumps(event, ensure_ascii=False))
 
 
+@pytest.mark.fault
 @pytest.mark.timeout(120)
 def test_daemon_memory_stays_bounded(home: Path, project: Path) -> None:
     home.mkdir(mode=0o700)

@@ -99,6 +99,7 @@ def test_search_while_daemon_tidies() -> None:
         assert found == [["qz1"]] * 200
 
 
+@pytest.mark.fault
 def test_missing_memory_fails_demo(tmp_path: Path) -> None:
     story = tmp_path / "story"
     shutil.copytree(STORY, story)

@@ -53,6 +53,7 @@ def test_closed_store_is_reported_once(hook: HookRunner, home: Path) -> None:
     assert len(hook.spooled) == 4  # a turn and two starts
 
 
+@pytest.mark.fault
 def test_daemon_reopens_repaired_store(hook: HookRunner, home: Path) -> None:
     (home / "store").write_text("in the way")
     with Daemon(ROOT, home, {}) as daemon:

@@ -135,6 +135,7 @@ def heed_ctrl_c() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+@pytest.mark.fault
 def test_import_resumes_after_interrupt(cli: Cli, daemon: Daemon, projects: Path, project: Path) -> None:
     total = big(projects, str(project))
     with subprocess.Popen(
@@ -153,6 +154,7 @@ def test_import_resumes_after_interrupt(cli: Cli, daemon: Daemon, projects: Path
     assert events == total * 2
 
 
+@pytest.mark.fault
 @pytest.mark.timeout(180)
 def test_killed_import_loses_nothing(home: Path, projects: Path, project: Path) -> None:
     total = big(projects, str(project), files=8)
@@ -182,6 +184,7 @@ def test_killed_import_loses_nothing(home: Path, projects: Path, project: Path) 
         assert found
 
 
+@pytest.mark.fault
 @pytest.mark.timeout(180)
 def test_vectors_follow_also_after_a_kill(home: Path, projects: Path, project: Path) -> None:
     """The verb ends with the words; the vectors are the business of whichever daemon runs."""
@@ -208,6 +211,7 @@ def is_embedded(stats: dict[str, Any]) -> bool:
     return bool(stats["chunks"] == stats["embedded"] >= 300)
 
 
+@pytest.mark.fault
 @pytest.mark.timeout(180)
 def test_hooks_are_not_delayed_meanwhile(hook: HookRunner, home: Path, cli: Cli, projects: Path, project: Path) -> None:
     big(projects, str(project), files=4)

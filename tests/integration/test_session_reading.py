@@ -193,6 +193,7 @@ def test_history_tells_why_a_note_was_retired(reading: Callable[..., Daemon], ap
     daemon.wait_for(lambda: versions() == [told], "the drop and its reason")
 
 
+@pytest.mark.fault
 @pytest.mark.parametrize("trouble", ["malformed", "refused", "half"])
 def test_session_waits_while_the_model_fails(
     reading: Callable[..., Daemon], api: ModelApi, hook: HookRunner, trouble: str
