@@ -23,10 +23,9 @@ def scan() -> Iterator[object]:
     """Return a function: text -> [(type, value)] of detect-secrets."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        pytest.importorskip("detect_secrets", reason="detect-secrets is not installed")
-        from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class  # type: ignore[import-not-found]
-        from detect_secrets.core.scan import scan_line  # type: ignore[import-not-found]
-        from detect_secrets.settings import transient_settings  # type: ignore[import-not-found]
+        from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
+        from detect_secrets.core.scan import scan_line
+        from detect_secrets.settings import transient_settings
 
     kinds = [one.__name__ for one in get_mapping_from_secret_type_to_class().values()]
     with transient_settings({"plugins_used": [{"name": name} for name in kinds if name not in LEFT_OUT]}):
