@@ -15,7 +15,7 @@ from memlayer.view.visit import TEMPLATES
 
 WIDTH, HEIGHT = 640, 190
 LEFT, RIGHT, TOP, BOTTOM = 46, 6, 10, 26
-LABELS, LABEL_CHARS = 10, 18  # below the bars
+LABELS, LABEL_CHARS, CHAR_WIDTH = 10, 18, 8.0  # below the bars
 COLUMN, ROW, MARGIN, HEAD = 286, 28, 20, 34  # of a map
 LABEL_UNITS, UNIT = 30, 7.1  # of a node: half the width of a Hangul syllable, in pixels
 HEADS = ("", "beside it", "one step on", "two steps on")
@@ -51,7 +51,7 @@ def bars(rows: Sequence[Bar], title: str, width: int = WIDTH) -> Markup:
                 box = {"x": x + (room - wide) / 2, "y": y, "wide": wide, "tall": max(part, 1.0)}
                 boxes.append({"series": series, "told": told, **{name: round(at, 1) for name, at in box.items()}})
         if place % every == 0:
-            labels.append((round(x + room / 2, 1), _label(row.label)))
+            labels.append((round(x + room / 2, 1), _label(row.label, int(room * every / CHAR_WIDTH))))
     drawn = TEMPLATES.get_template("bars.svg").render(
         title=title, width=width, height=HEIGHT, left=LEFT, right=width - RIGHT, lines=lines, boxes=boxes, labels=labels
     )
@@ -70,9 +70,11 @@ def _short(number: int) -> str:
     return f"{number / unit[0]:g}{unit[1]}"
 
 
-def _label(text: str) -> str:
-    text = clean(text)
-    return text[5:] if len(text) == 10 and text[4] == "-" else text[:LABEL_CHARS]  # of a date the day
+def _label(text: str, most: int) -> str:
+    text, most = clean(text), max(3, min(most, LABEL_CHARS))
+    if len(text) == 10 and text[4] == "-":
+        return text[5:]  # of a date the day
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 # -- a map: the middle left, each step a column

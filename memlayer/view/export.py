@@ -33,7 +33,7 @@ def write(source: Source, path: str, project: Project, month: str = "") -> int:
     if not os.path.isdir(os.path.dirname(path)):
         raise UserError(f"There is no folder {os.path.dirname(path)}")
     start_ms, end_ms = _span(month)
-    notes = _rows(source, project, Category.CORE, start_ms, end_ms)
+    notes = [row for row in _rows(source, project, Category.CORE, start_ms, end_ms) if row["kind"] != Kind.TASK]
     turns = _rows(source, project, Category.CONVERSATION, start_ms, end_ms)
     days = _rows(source, project, Category.DAILY, start_ms, end_ms)
     summaries = {row["session_id"]: row["text"] for row in days if row["kind"] == Kind.SESSION_SUMMARY}

@@ -27,8 +27,10 @@ TAGS = {
 PROMPT, ANSWER = "User: ", " Assistant: "  # of a turn
 MAX_DRAWN = 60_000  # characters of a text that are drawn as Markdown
 MAX_PIECES, MAX_PAIRS = 4000, 40_000  # of a comparison: under a second in the worst order
+LEAST_STAYED = 0.3  # of the newer text's words, from which two texts are compared word by word
 _SENTENCES = re.compile(r"[^.!?\n]*[.!?\n]+|[^.!?\n]+")
 _WORDS = re.compile(r"\w+|\W", re.UNICODE)
+_NAMES = re.compile(r"\w{2,}")
 _REDACTED = re.compile(r"\[redacted:[\w -]{1,40}\]|\[private\]")
 
 
@@ -80,9 +82,13 @@ def with_quote(value: object, quotes: Iterable[str]) -> Markup:
 def compared(older: object, newer: object) -> Markup:
     """Return the newer text with words that went and words that came.
 
-    By sentences where words repeat too much to be matched in time, and as a whole where these do, too.
+    By sentences where words repeat too much to be matched in time, and as a whole where these do, too, or where hardly
+    a word stayed: a translation has only signs in common with its text.
     """
     texts = clean(older), clean(newer)
+    older_words, newer_words = (set(_NAMES.findall(text)) for text in texts)
+    if len(older_words & newer_words) < LEAST_STAYED * len(newer_words):
+        return Markup("<del>%s</del>\n<ins>%s</ins>") % texts
     for pattern in (_WORDS, _SENTENCES):
         before, after = (pattern.findall(text) for text in texts)
         if max(len(before), len(after)) <= MAX_PIECES and _pairs(before, after) <= MAX_PAIRS:

@@ -26,7 +26,10 @@ TURNS = ("prompts", "tool calls")
 
 
 class Figure(NamedTuple):
-    """A picture with its table. note: how to read it."""
+    """A picture with its table.
+
+    note: how to read it. numbers: (name, number) in the picture's place, where nothing is a series.
+    """
 
     title: str
     note: str
@@ -35,6 +38,7 @@ class Figure(NamedTuple):
     rows: Sequence[Sequence[str]]
     series: Sequence[str] = ()
     is_whole: bool = False
+    numbers: Sequence[tuple[str, str]] = ()
 
 
 def page(visit: Visit) -> Response:
@@ -86,18 +90,19 @@ def _silence(prompts: Sequence[GivenPrompt]) -> Figure:
     picture = bars([Bar(day, (given, silent)) for day, (given, silent) in told.items()], "Prompts given notes, or none")
     rows = [(day, str(given), str(silent), percent(silent / (given + silent))) for day, (given, silent) in told.items()]
     note = "Of the prompts that are still on record. Silence is the default."
-    return Figure(
-        "Given, or silent", note, picture, ("Day", "Given", "Silent", "Share silent"), rows[::-1], ("given", "silent")
-    )
+    head, series = ("Day", "Given", "Silent", "Share silent"), ("given", "silent")
+    if len(rows) == 1:
+        numbers = list(zip((*series, "share silent"), rows[0][1:], strict=True))
+        return Figure("Given, or silent", note, Markup(""), head, rows, numbers=numbers)
+    return Figure("Given, or silent", note, picture, head, rows[::-1], series)
 
 
 def _use(visit: Visit, span: int) -> Figure:
     share = visit.ask(ops.UsageShare(span))
-    bar = [Bar(name, (share[key],)) for name, key in (("shown", "shown"), ("cited", "cited"), ("opened", "opened"))]  # type: ignore[literal-required]
-    rows = [(one.label, f"{one.values[0]:,}") for one in bar]
+    rows = [("shown", f"{share['shown']:,}"), ("cited", f"{share['cited']:,}"), ("opened", f"{share['opened']:,}")]
     rows.append(("cited of shown", percent(share["cited_of_shown"]) if share["shown"] else "–"))
     note = "Notes, counted once a session, in every project."
-    return Figure("Shown and cited", note, bars(bar, "Notes shown, cited and opened"), ("Use", "Notes"), rows)
+    return Figure("Shown and cited", note, Markup(""), ("Use", "Notes"), (), numbers=rows)
 
 
 def _tokens(days: Sequence[DayCount]) -> Figure:
@@ -109,15 +114,12 @@ def _tokens(days: Sequence[DayCount]) -> Figure:
 
 def _reader(visit: Visit) -> Figure:
     found = visit.ask(ops.Notes(visit.folder))
-    pairs = [("read", found["read"]), ("waiting", found["waiting"]), ("given up", found["gave_up"])]
-    rows = [(name, f"{count:,}") for name, count in pairs]
+    rows = [("read", f"{found['read']:,}"), ("waiting", f"{found['waiting']:,}"), ("given up", f"{found['gave_up']:,}")]
     rows += [("notes kept", f"{found['notes']:,}"), ("notes refused", f"{found['refused_notes']:,}")]
     rows += [("calls", f"{found['calls']:,}"), ("tokens today", f"{found['today_tokens']:,}")]
     rows += [("tokens in all", f"{found['all_tokens']:,}")]
     note = f"By {found['provider']}." if found["is_on"] else "No model reads sessions: nothing is spent."
-    return Figure(
-        "The reader and its cost", note, bars([Bar(n, (c,)) for n, c in pairs], "Sessions read"), ("", ""), rows
-    )
+    return Figure("The reader and its cost", note, Markup(""), (), (), numbers=rows if found["is_on"] else ())
 
 
 def _sizes(visit: Visit) -> Figure:
@@ -127,4 +129,4 @@ def _sizes(visit: Visit) -> Figure:
     rows += [("store on disk", size(stats["disk_bytes"])), ("memory of the daemon", size(stats["daemon"]["rss_bytes"]))]
     rows += [(f"hidden: {kind}", counted(count, "mark")) for kind, count in stats["redacted"].items()]
     note = "Of every project."
-    return Figure("Sizes", note, bars([Bar(n, (c,)) for n, c in tables], "Rows by table"), ("", ""), rows)
+    return Figure("Sizes", note, Markup(""), (), (), numbers=rows)

@@ -15,5 +15,7 @@ def page(visit: Visit) -> Response:
     """Return the surroundings of a thing as a picture and a list."""
     name = visit.text("of")
     found = visit.ask(view_ops.Map(name, visit.folder, NODES))
+    if not name and found["hubs"]:
+        found = visit.ask(view_ops.Map(found["hubs"][0]["id"], visit.folder, NODES))
     picture = map_drawn(found, lambda node: visit.address("/map", of=node["citation"] or node["id"]))
     return visit.page("map.html", "Map", name=name, found=found, picture=picture)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 
 from starlette.responses import Response
 
 from memlayer.edge.ipc import ops
+from memlayer.edge.ipc.session_answers import GivenPrompt
 from memlayer.errors import UserError
 from memlayer.kinds import Category
 from memlayer.view.visit import Visit
@@ -16,12 +18,12 @@ ROWS = 500
 
 
 def page(visit: Visit) -> Response:
-    """Return the page of a day, today without one."""
-    day = day_of(visit.text("day"))
+    """Return the page of a day, by default the last with a session."""
+    day = day_of(visit.text("day")) if visit.text("day") else _last_day(visit)
     start_ms, end_ms = span_ms(day)
     folder = visit.folder
     prompts = visit.ask(ops.Given(PROMPTS, "", folder))["prompts"]
-    prompts = [row for row in prompts if start_ms <= row["at_ms"] < end_ms]
+    prompts = by_session([row for row in prompts if start_ms <= row["at_ms"] < end_ms])
     noted = visit.ask(ops.List(folder, category=Category.CORE, limit=ROWS))["memories"]
     noted = [row for row in noted if start_ms <= row["at_ms"] < end_ms]
     sessions = visit.ask(ops.Sessions("", folder, 60))["sessions"]
@@ -38,6 +40,22 @@ def page(visit: Visit) -> Response:
         waiting=int(status.get("spool_waiting") or 0), review=to_review,
         open_tasks=tasks.get("tasks") or [], notes=notes,
     )  # fmt: skip
+
+
+def _last_day(visit: Visit) -> datetime.date:
+    newest = visit.ask(ops.Sessions("", visit.folder, 1))["sessions"]
+    return datetime.date.fromtimestamp(newest[0]["last_ms"] / 1000) if newest else datetime.date.today()
+
+
+def by_session(prompts: Sequence[GivenPrompt]) -> list[GivenPrompt]:
+    """Return the prompts by session, each start above its prompts.
+
+    prompts, sessions: newest first.
+    """
+    newest: dict[str, int] = {}
+    for row in prompts:
+        newest.setdefault(row["session_id"], row["at_ms"])
+    return sorted(prompts, key=lambda row: (-newest[row["session_id"]], "start" not in row, -row["at_ms"]))
 
 
 def day_of(text: str) -> datetime.date:

@@ -7,6 +7,9 @@
     form.querySelector("button").hidden = true;
     form.addEventListener("change", () => form.requestSubmit());
   }
+  const here = document.querySelector('.side nav [aria-current="page"]');
+  if (here) here.closest("nav").scrollLeft = here.offsetLeft - 40;
+  for (const drawn of $$(".whole .drawn")) drawn.scrollLeft = drawn.scrollWidth;  // the newest days
   for (const button of $$("[data-copy]")) {
     button.hidden = false;
     button.addEventListener("click", async () => {
@@ -19,9 +22,10 @@
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
     const words = document.querySelector("[data-search]");
-    if (event.key === "/" && words) {
+    if (event.key === "/") {
       event.preventDefault();
-      words.focus();
+      if (words) words.focus();
+      else document.querySelector('nav a[href^="/search"]').click();
     }
     const task = event.target.closest(".task");
     const button = task && task.querySelector(`button[data-key="${CSS.escape(event.key)}"]`);

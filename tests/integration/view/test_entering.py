@@ -241,3 +241,18 @@ def test_folder_is_given_to_another_project(viewed: ViewedHome, page: PageProces
 def test_path_of_a_home_may_hold_anything(tmp_path: Path) -> None:
     entry = (tmp_path / "집 #1?%" / ENTRY_NAME).absolute().as_uri()
     assert "#" not in entry and "?" not in entry and unquote(urlsplit(entry).path).endswith("집 #1?%/" + ENTRY_NAME)
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "is_apart"),
+    [
+        ("배포는 화요일에 한다.", "We deploy on Tuesdays.", True),
+        ("The API listens on port 8080.", "API는 9090 포트에서 듣는다.", True),
+        ("세션은 Redis에 둔다.", "セッションは Redis に置く。", True),
+        ("the API listens on port 8080", "the API listens on port 9090 now", False),
+        ("정산 배치는 새벽 3시에 돌린다.", "정산 배치는 새벽 4시에 돌린다.", False),
+    ],
+)
+def test_translation_stands_beside_its_text(older: str, newer: str, is_apart: bool) -> None:
+    drawn = compared(older, newer)
+    assert (drawn == f"<del>{older}</del>\n<ins>{newer}</ins>") is is_apart

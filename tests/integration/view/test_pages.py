@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
+from memlayer.view.pages.today import by_session
 from tests.support.page_process import SCRIPT, PageProcess, ViewedHome, links_of
 
 
@@ -81,6 +83,20 @@ def test_a_map_is_drawn_on_the_server(page: PageProcess) -> None:
     assert "<svg width=" in text and 'class="node t-file middle"' in text and "t-memory" in text
     assert "Nothing is known by that name" in page.get("/map?of=%EC%97%86%EC%9D%8C").text
     assert "Spoken of most" in page.get("/map").text
+
+
+def test_map_begins_with_the_thing_spoken_of_most(page: PageProcess) -> None:
+    text = page.get("/map").text
+    assert "<svg width=" in text and "middle" in text and 'name="of" value=""' in text
+
+
+def test_start_stands_above_its_sessions_prompts() -> None:
+    rows = [("b", 9), ("a", 8), ("b", 7), ("b", 1), ("a", 0)]
+    prompts: list[Any] = [{"session_id": session, "at_ms": at} for session, at in rows]
+    prompts[3]["start"] = prompts[4]["start"] = "startup"
+    assert [(row["session_id"], row["at_ms"]) for row in by_session(prompts)] == [
+        ("b", 1), ("b", 9), ("b", 7), ("a", 0), ("a", 8),
+    ]  # fmt: skip
 
 
 def test_figures_have_a_table_beside_each_picture(page: PageProcess) -> None:
