@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache, lru_cache
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
 
 from memlayer.text.terms import query_terms
 from memlayer.text.word_lists import rows, words
@@ -58,14 +58,20 @@ _WRITTEN = re.compile(
 )
 
 
-class Slots(NamedTuple):
+@dataclass(frozen=True)
+class Slots:
     """A sentence's values and its other words.
 
-    values: kind -> values in one form (spans of time in seconds). words: terms of what is no value.
+    values: kind -> values in one form (spans of time in seconds). rest: the sentence without them.
     """
 
     values: dict[str, frozenset[str]]
-    words: frozenset[str]
+    rest: str
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Terms of the rest, made when values alone do not decide."""
+        return frozenset(query_terms(self.rest))
 
 
 @cache
@@ -102,7 +108,7 @@ def slots(sentence: str) -> Slots:
     for pattern, take in _TAKES:
         text = pattern.sub(lambda match, take=take: _taken(take(match), match, values), text)  # type: ignore[misc]
     text = _WORD.sub(lambda word: _chosen(word.group(), values), text)
-    return Slots({kind: frozenset(of_kind) for kind, of_kind in values.items()}, frozenset(query_terms(text)))
+    return Slots({kind: frozenset(of_kind) for kind, of_kind in values.items()}, text)
 
 
 def _taken(value: tuple[str, str] | None, match: re.Match[str], values: dict[str, set[str]]) -> str:
