@@ -18,7 +18,7 @@ ROWS = 500
 
 
 def page(visit: Visit) -> Response:
-    """Return the page of a day, by default the last with a session."""
+    """Return a day's page, by default the last with a session."""
     day = day_of(visit.text("day")) if visit.text("day") else _last_day(visit)
     start_ms, end_ms = span_ms(day)
     folder = visit.folder
