@@ -15,7 +15,7 @@ import time
 import uuid
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memlayer.agent.daemon import ASK_S, DaemonLine
 from memlayer.agent.execution import INTERRUPTED
@@ -28,12 +28,14 @@ from memlayer.edge.home import paths
 from memlayer.edge.home import project as places
 from memlayer.edge.home.project_env import is_disabled
 from memlayer.edge.ipc import ops
-from memlayer.edge.ipc.arguments import Answer, Arguments
 from memlayer.edge.ipc.client import Client
 from memlayer.edge.ipc.ops import AGENT_SESSION
 from memlayer.edge.ipc.session_answers import TalkStep
 from memlayer.edge.redaction import own_patterns
 from memlayer.errors import DaemonError, MemlayerError
+
+if TYPE_CHECKING:
+    from memlayer.edge.ipc.client import Answer, Asked
 
 _log = logging.getLogger("memlayer.agent")
 # In the daemon's sentences: the head of a block, the rest of the rules, the end of a search, a text that goes on.
@@ -201,7 +203,7 @@ class TalkMemory:
             self.problem = str(bad)
             return {}
 
-    def ask(self, step: Arguments[Answer], deadline_s: float = ASK_S) -> Answer:
+    def ask(self, step: Asked[Answer], deadline_s: float = ASK_S) -> Answer:
         """Return the daemon's answer. Raises MemlayerError; see DaemonLine."""
         reply = self._line.call(step.op, step.fields(), project_dir=self.project_dir, deadline_s=deadline_s)
         return step.read_answer(reply)

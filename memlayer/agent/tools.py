@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memlayer.agent.execution import Tool
 from memlayer.agent.files import Approve, EditFile, Folder, ReadFile, WriteFile, schema, text_of
@@ -17,9 +17,11 @@ from memlayer.agent.memory import TalkMemory, with_own_tools
 from memlayer.agent.shell import OnOutput, Shell
 from memlayer.edge.capture import spool
 from memlayer.edge.ipc import answers, ops
-from memlayer.edge.ipc.arguments import Arguments
 from memlayer.errors import DaemonError, MemlayerError, ToolError, UserError
 from memlayer.turns.remembered import is_all_redacted, refuse_too_long, remember_event
+
+if TYPE_CHECKING:
+    from memlayer.edge.ipc.client import Asked
 
 GROUP = "memlayer.tools"
 MAX_HITS = 10
@@ -132,7 +134,7 @@ class MemoryRemember:
             return "Kept on disk; it is remembered as soon as memory answers."
 
 
-def answer_of(memory: TalkMemory, arguments: Arguments[answers.TextForModel]) -> str:
+def answer_of(memory: TalkMemory, arguments: Asked[answers.TextForModel]) -> str:
     """Return the daemon's answer in text for a model. Raises MemlayerError."""
     if not memory.is_on:
         raise UserError("Memory is switched off in this talk")

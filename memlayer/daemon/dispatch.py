@@ -37,6 +37,7 @@ from memlayer.edge.ipc import ops, protocol
 from memlayer.edge.ipc.arguments import read
 from memlayer.edge.ipc.client import peer_uid
 from memlayer.errors import DaemonError, ProtocolError, StoreError, UserError
+from memlayer.wire.message import Asking, Message
 
 TABLE: Table = {
     **queries.OPERATIONS,
@@ -57,7 +58,7 @@ TABLE: Table = {
     **team.OPERATIONS,
     **maintenance.OPERATIONS,
 }
-OPERATIONS = {arguments.op: (arguments, handler) for arguments, handler in TABLE.items()}
+OPERATIONS = {arguments().op: (arguments, handler) for arguments, handler in TABLE.items()}
 # Operations that read nothing, answer in the background, or take waiting events in by themselves.
 AS_IT_IS = frozenset(
     one.op
@@ -132,8 +133,6 @@ class Dispatch:
             sent = json.loads(request.body or b"{}")
         except (ValueError, RecursionError):
             sent = None
-        if not isinstance(sent, dict):
-            raise UserError("the request is not a JSON object")
         arguments, handler = OPERATIONS[request.op]
         if request.op not in AS_IT_IS:
             batches.taken_in(self._state, batches.ASKED_S)
@@ -141,7 +140,11 @@ class Dispatch:
         def progress(phase: str, done: int, total: int) -> None:
             send(protocol.PROGRESS, json.dumps({"phase": phase, "done": done, "total": total}).encode())
 
-        answer = handler(self._state, read(arguments, sent), progress)
+        answer = handler(
+            self._state, arguments.read(sent) if issubclass(arguments, Asking) else read(arguments, sent), progress
+        )
+        if isinstance(answer, Message):
+            answer = answer.fields()
         send(protocol.REPLY, json.dumps(answer, ensure_ascii=False, default=str).encode("utf-8", "replace"))
 
     def _gives_way(self, request: protocol.Request) -> bool:

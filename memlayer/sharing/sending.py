@@ -18,6 +18,7 @@ from memlayer.sharing.log_format import GONE, ROWS, Content, Span, id_in, line_o
 from memlayer.sharing.seal import Seal
 from memlayer.sharing.share import Share
 from memlayer.tasks.book import MADE_BY_BOOK
+from memlayer.wire.sharing import SharePushed
 
 OBJECT_LINES = 5000
 OBJECT_CHARS = 8_000_000  # of lines; packed a fifth
@@ -45,20 +46,6 @@ class Channel:
     def spans(self, machine: str) -> list[Span]:
         """Return a machine's objects, replaced ones included."""
         return [span for name in self.engine.names(machine) if (span := span_of(name)) is not None]
-
-
-@dataclass
-class Pushed:
-    """Counts of a push. erased: rows taken out of this machine's objects."""
-
-    events: int = 0
-    memories: int = 0
-    usages: int = 0
-    tombstones: int = 0
-    erased: int = 0
-    objects: int = 0
-    bytes: int = 0
-    commits: int = 0
 
 
 @dataclass
@@ -94,9 +81,9 @@ class Sending:
     def __init__(self, store: Store, projects: Projects, tombstones: Tombstones) -> None:
         self._store, self._projects, self._tombstones = store, projects, tombstones
 
-    def push(self, channel: Channel) -> Pushed:
+    def push(self, channel: Channel) -> SharePushed:
         """Send all that the share lacks. Raises ShareError, StoreError."""
-        done = Pushed()
+        done = SharePushed()
         self._restore_missing(channel)
         self._send_gone(channel, done)
         while True:
@@ -187,7 +174,7 @@ class Sending:
                 inner = [row for row in living(there, log) if row.first <= span.last and row.last >= span.first]
                 self._merge(channel, inner, span)
 
-    def _send_gone(self, channel: Channel, done: Pushed) -> None:
+    def _send_gone(self, channel: Channel, done: SharePushed) -> None:
         """Send tombstones, and take forgotten rows out of own objects."""
         ledger = channel.ledger
         new = ledger.unsent_gone(self._tombstones.ids())
@@ -216,15 +203,15 @@ class Sending:
             ledger.drop_rows(ids)
             done.erased += len(ids)
 
-    def _merge(self, channel: Channel, spans: Sequence[Span], made: Span, done: Pushed | None = None) -> None:
+    def _merge(self, channel: Channel, spans: Sequence[Span], made: Span, done: SharePushed | None = None) -> None:
         """Replace objects by one, without forgotten rows."""
         contents = self._read(channel, spans)
         clock = max((row.clock for row in contents), default=int(channel.ledger.fact("clock")))
         gone = [id_ for row in contents for id_ in row.gone]
         data = packed(self._content(channel, clock, self._lines(contents), gone), channel.seal)
-        self._write(channel, {made: data}, spans, done or Pushed())
+        self._write(channel, {made: data}, spans, done or SharePushed())
 
-    def _commit(self, channel: Channel, drafts: Sequence[_Draft], done: Pushed) -> None:
+    def _commit(self, channel: Channel, drafts: Sequence[_Draft], done: SharePushed) -> None:
         """Write new rows, with small objects of the log's end."""
         if not drafts:
             return
@@ -249,7 +236,7 @@ class Sending:
             done.memories += key[0] == "m"
             done.usages += key[0] == "u"
 
-    def _write(self, channel: Channel, objects: dict[Span, bytes], replaced: Iterable[Span], done: Pushed) -> None:
+    def _write(self, channel: Channel, objects: dict[Span, bytes], replaced: Iterable[Span], done: SharePushed) -> None:
         channel.ledger.begin({span: len(data) for span, data in objects.items()})
         names = [span.name for span in replaced]
         there = [span for span in channel.spans(channel.machine) if span.name not in names]

@@ -24,9 +24,10 @@ from memlayer.sharing.engine import Engine, shown
 from memlayer.sharing.ledger import Ledger
 from memlayer.sharing.log_format import GONE, ROWS, living, unpacked
 from memlayer.sharing.seal import Damaged, Seal, keep_secret, new_secret, read_secret
-from memlayer.sharing.sending import Channel, Pushed, Sending
+from memlayer.sharing.sending import Channel, Sending
 from memlayer.sharing.share import Share
-from memlayer.sharing.taking import Pulled, Taking
+from memlayer.sharing.taking import Taking
+from memlayer.wire.sharing import SharedMachine, SharePulled, SharePushed, ShareState
 
 NOT_SET_UP = "nothing is shared. `memlayer share setup URL` begins it"
 CLOCK_AHEAD_MS = 600_000
@@ -126,21 +127,21 @@ class Sharing:
 
     # -- push and pull
 
-    def push(self) -> Pushed:
+    def push(self) -> SharePushed:
         """Send all that is new, after others' tombstones. Raises ShareError."""
         with self._open("push") as channel:
-            self.taking.tombstones_first(channel, Pulled())
+            self.taking.tombstones_first(channel, SharePulled())
             return self.sending.push(channel)
 
-    def pull(self) -> Pulled:
+    def pull(self) -> SharePulled:
         """Take in all that other machines sent. Raises ShareError."""
         with self._open("pull") as channel:
-            done = Pulled()
+            done = SharePulled()
             self.taking.tombstones_first(channel, done)
             touched = self.taking.rows(channel, done)
             if done.skipped_lines:
                 channel.ledger.note(skipped_by=__version__)
-            channel.ledger.note(behind=done.behind, behind_why=done.why)
+            channel.ledger.note(behind=done.behind, behind_why=done.behind_why)
             if done.erased:
                 self.sending.push(channel)  # the forgotten bytes leave this machine's objects as well
         if touched:
@@ -150,7 +151,7 @@ class Sharing:
     def drop_machine(self, name: str) -> str:
         """Take over a lost machine's log; return its name. Raises UserError."""
         with self._open("drop") as channel:
-            done = Pulled()
+            done = SharePulled()
             self.taking.tombstones_first(channel, done)
             touched = self.taking.rows(channel, done)
             others = [machine for machine in channel.engine.machines() if machine != channel.machine]
@@ -162,7 +163,7 @@ class Sharing:
             if len(named) != 1 or not name:
                 raise UserError(f"{len(named)} machines are known by that name. `memlayer share status` lists them")
             if done.behind:
-                raise ShareError(f"not everything of it can be read: {done.why}")
+                raise ShareError(f"not everything of it can be read: {done.behind_why}")
             channel.ledger.inherit(named[0])
             self.sending.push(channel)
             channel.engine.drop(named[0])
@@ -170,13 +171,13 @@ class Sharing:
             self.on_taken(touched)
         return named[0]
 
-    def rewrite(self) -> tuple[Pushed, bool]:
+    def rewrite(self) -> tuple[SharePushed, bool]:
         """Send this machine's rows as a new log, remove the old.
 
         Returned: the push, and whether no earlier byte is left at the place. Raises ShareError.
         """
         with self._open("push") as channel:
-            self.taking.tombstones_first(channel, Pulled())
+            self.taking.tombstones_first(channel, SharePulled())
             former, channel = channel.machine, self._renamed(channel)
             channel.ledger.inherit(former)
             done = self.sending.push(channel)
@@ -239,45 +240,45 @@ class Sharing:
 
     # -- state
 
-    def state(self) -> dict[str, Any]:
-        """Return numbers about the share, {} without one. Raises ShareError."""
+    def state(self) -> ShareState:
+        """Return numbers about the share. Raises ShareError."""
         share = shares.read_share(self.home)
         if share is None:
-            return {}
+            return ShareState()
         with self._lock:
             ledger = Ledger(self.folder)
             try:
-                return {
-                    "address": shown(share.address),
-                    "machine": share.machine,
-                    "name": share.name,
-                    "is_encrypted": share.is_encrypted,
-                    "is_automatic": share.is_automatic,
-                    "has_key": not share.is_encrypted or bool(self._present_key()),
-                    "to_send": self.sending.to_send(ledger),
-                    "to_erase": sum(map(len, ledger.to_erase(share.machine).values())),
-                    "behind": int(ledger.fact("behind")),
-                    "behind_why": str(ledger.fact("behind_why", "")),
-                    "waiting_uses": len(ledger.waiting()),
-                    "objects": len(ledger.own()),
-                    "bytes": sum(ledger.own().values()),
-                    "push_ms": int(ledger.fact("push_ms")),
-                    "pull_ms": int(ledger.fact("pull_ms")),
-                    "problem": str(ledger.fact("problem", "")),
-                    "problem_ms": int(ledger.fact("problem_ms")),
-                    "renamed_ms": int(ledger.fact("renamed_ms")),
-                    "machines": [
-                        {
-                            "machine": machine,
-                            "name": row.who,
-                            "commits": row.number,
-                            "written_ms": row.at_ms,
-                            "is_ahead": row.at_ms > _now_ms() + CLOCK_AHEAD_MS,
-                            "is_former": machine in share.former,
-                        }
+                return ShareState(
+                    address=shown(share.address),
+                    machine=share.machine,
+                    name=share.name,
+                    is_encrypted=share.is_encrypted,
+                    is_automatic=share.is_automatic,
+                    has_key=not share.is_encrypted or bool(self._present_key()),
+                    to_send=self.sending.to_send(ledger),
+                    to_erase=sum(map(len, ledger.to_erase(share.machine).values())),
+                    behind=int(ledger.fact("behind")),
+                    behind_why=str(ledger.fact("behind_why", "")),
+                    waiting_uses=len(ledger.waiting()),
+                    objects=len(ledger.own()),
+                    bytes=sum(ledger.own().values()),
+                    push_ms=int(ledger.fact("push_ms")),
+                    pull_ms=int(ledger.fact("pull_ms")),
+                    problem=str(ledger.fact("problem", "")),
+                    problem_ms=int(ledger.fact("problem_ms")),
+                    renamed_ms=int(ledger.fact("renamed_ms")),
+                    machines=[
+                        SharedMachine(
+                            machine=machine,
+                            name=row.who,
+                            commits=row.number,
+                            written_ms=row.at_ms,
+                            is_ahead=row.at_ms > _now_ms() + CLOCK_AHEAD_MS,
+                            is_former=machine in share.former,
+                        )
                         for machine, row in ledger.machines()
                     ],
-                }
+                )
             finally:
                 ledger.close()
 

@@ -18,33 +18,12 @@ from memlayer.sharing.log_format import GONE, ROWS, Content, Span, living, unpac
 from memlayer.sharing.seal import Damaged
 from memlayer.sharing.sending import Channel, is_shared
 from memlayer.transfer import export_line
+from memlayer.wire.sharing import SharePulled
 
 _KNOWN = {
     "event": export_line.EVENT, "memory": export_line.MEMORY, "usage": export_line.USAGE,
     "project": export_line.PROJECT,
 }  # fmt: skip
-
-
-@dataclass
-class Pulled:
-    """Counts of a pull.
-
-    kept_own: memories that were changed here meanwhile, and stay. forgotten: rows that stay forgotten. erased: rows
-    that another machine forgot. skipped_lines: of another version. behind: commits that could not be read.
-    """
-
-    events: int = 0
-    memories: int = 0
-    usages: int = 0
-    known: int = 0
-    kept_own: int = 0
-    forgotten: int = 0
-    erased: int = 0
-    skipped_lines: int = 0
-    behind: int = 0
-    commits: int = 0
-    bytes: int = 0
-    why: str = ""
 
 
 @dataclass
@@ -61,7 +40,7 @@ class Taking:
     in_writer: Callable[[str, Callable[[], Any]], Any]
     forget: Callable[[Sequence[str]], int]
 
-    def tombstones_first(self, channel: Channel, done: Pulled) -> None:
+    def tombstones_first(self, channel: Channel, done: SharePulled) -> None:
         """Forget all that other machines have forgotten. Raises ShareError, StoreError."""
         for machine in self._others(channel):
             for span, content in self._unread(channel, machine, GONE, done):
@@ -72,7 +51,7 @@ class Taking:
                     channel.ledger.record_gone(content.gone, 0)
                     self._advance(channel, machine, span, content)
 
-    def rows(self, channel: Channel, done: Pulled) -> set[str]:
+    def rows(self, channel: Channel, done: SharePulled) -> set[str]:
         """Take in all rows; return the ids of the projects concerned."""
         touched: set[str] = set()
         for machine in self._others(channel):
@@ -90,7 +69,7 @@ class Taking:
     def _others(self, channel: Channel) -> list[str]:
         return [machine for machine in channel.engine.machines() if machine != channel.machine]
 
-    def _unread(self, channel: Channel, machine: str, log: str, done: Pulled) -> Iterator[tuple[Span, Content]]:
+    def _unread(self, channel: Channel, machine: str, log: str, done: SharePulled) -> Iterator[tuple[Span, Content]]:
         """Yield a machine's new objects in order, while they are whole."""
         for span in living(channel.spans(machine), log):
             reached = channel.ledger.reached(machine, log).number
@@ -105,7 +84,7 @@ class Taking:
                 content = unpacked(data, machine, channel.seal)
             except Damaged as bad:
                 done.behind += living(channel.spans(machine), log)[-1].last - reached
-                done.why = str(bad)
+                done.behind_why = str(bad)
                 return
             done.bytes += len(data)
             done.commits += 1
@@ -118,7 +97,7 @@ class Taking:
 
     # -- the writer's
 
-    def _take(self, channel: Channel, span: Span, content: Content, done: Pulled) -> set[str]:
+    def _take(self, channel: Channel, span: Span, content: Content, done: SharePulled) -> set[str]:
         """Store an object's rows; return the projects' ids."""
         rows, clocks = self._read(content, done)
         events = [row for row in rows if isinstance(row, Event)]
@@ -148,7 +127,7 @@ class Taking:
             self._advance(channel, content.machine, span, content)
         return {*(row.project_id for row in taken), *(row.project_id for row in new_events)}
 
-    def _read(self, content: Content, done: Pulled) -> tuple[list[Event | Memory | Usage], dict[str, int]]:
+    def _read(self, content: Content, done: SharePulled) -> tuple[list[Event | Memory | Usage], dict[str, int]]:
         """Return the checked rows, of this home's projects, and memories' clocks."""
         here: dict[str, str] = {GLOBAL: GLOBAL}
         rows: list[Event | Memory | Usage] = []
@@ -171,7 +150,7 @@ class Taking:
                 done.skipped_lines += 1
         return rows, {id_: clock for id_, clock in clocks.items() if clock}
 
-    def _new_events(self, events: Sequence[Event], done: Pulled) -> list[Event]:
+    def _new_events(self, events: Sequence[Event], done: SharePulled) -> list[Event]:
         """Return new events that are neither forgotten nor too old here."""
         ids = [event.id for event in events]
         known = {event.id for event in self.store.events(ids=ids, limit=len(ids) + 1)} if ids else set()
@@ -193,7 +172,7 @@ class Taking:
         ledger: Ledger,
         version_of: Callable[[Memory], Version],
         versions: dict[str, Version],
-        done: Pulled,
+        done: SharePulled,
     ) -> list[Memory]:
         """Return the memories to store; note their versions."""
         ids = [row.id for row in memories]
@@ -235,7 +214,7 @@ class Taking:
         rows = self.store.memories(MemoryQuery(source_ids=sorted(added), limit=len(added) * 10))
         return [row for row in rows if row.id not in ids]
 
-    def _take_usages(self, usages: Sequence[Usage], ledger: Ledger, done: Pulled) -> None:
+    def _take_usages(self, usages: Sequence[Usage], ledger: Ledger, done: SharePulled) -> None:
         ids = sorted({row.memory_id for row in usages})
         known = {row.id for row in self.store.memories(MemoryQuery(ids=ids, limit=len(ids) + 1))} if ids else set()
         held = [row for row in usages if row.memory_id in known]
@@ -243,7 +222,7 @@ class Taking:
         ledger.wait_for(row for row in usages if row.memory_id not in known and row.memory_id not in self.tombstones)
         done.usages += len(held)
 
-    def _take_waiting(self, ledger: Ledger, done: Pulled) -> set[str]:
+    def _take_waiting(self, ledger: Ledger, done: SharePulled) -> set[str]:
         """Store the uses whose memory has come since."""
         waiting = {id_: Usage(**fields) for id_, fields in ledger.waiting().items()}
         if waiting:

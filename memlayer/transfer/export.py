@@ -24,6 +24,7 @@ from memlayer.records.sessions import Session, Sessions
 from memlayer.records.tombstones import Tombstones
 from memlayer.transfer import export_line
 from memlayer.transfer.export_line import END, MARK, Read
+from memlayer.wire.transfer import ExportCounts, Exported, ExportTaken
 
 VERSION = 1
 BATCH_LINES = 400
@@ -36,33 +37,9 @@ _NAMES: dict[type, str] = {Event: "event", Memory: "memory", Usage: "usage"}
 _LISTS: dict[type, str] = {Session: "sessions", Event: "events", Memory: "memories", Usage: "usages"}
 
 
-@dataclass
-class Counts:
-    """Lines by kind."""
-
-    projects: int = 0
-    sessions: int = 0
-    events: int = 0
-    memories: int = 0
-    usages: int = 0
-
-
-@dataclass
-class TakenCounts(Counts):
-    """Counts of an import.
-
-    known: present already, unchanged. forgotten: stays forgotten. bad: lines left out; reasons: of the first of them.
-    """
-
-    known: int = 0
-    forgotten: int = 0
-    bad: int = 0
-    reasons: list[str] = field(default_factory=list)
-
-
-def write(path: str, store: Store, projects: Projects, sessions: Sessions, progress: Progress) -> Counts:
+def write(path: str, store: Store, projects: Projects, sessions: Sessions, progress: Progress) -> Exported:
     """Write an export to `path` (0600), atomically. Raises OSError, StoreError."""
-    counts = Counts()
+    counts = Exported(path=path)
     total = store.stats().events + store.stats().memories
     temporary = os.path.join(os.path.dirname(path), ".%s.%d.part" % (os.path.basename(path)[:80], os.getpid()))
     fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
@@ -90,7 +67,7 @@ def write(path: str, store: Store, projects: Projects, sessions: Sessions, progr
                 progress(counts.events + counts.memories, total)
 
             store.scan(rows)
-            line(END, asdict(counts))
+            line(END, ExportCounts.of(counts).fields())
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
@@ -111,14 +88,14 @@ class Part:
     offset: int = 0
 
 
-class Exported:
+class ExportFile:
     """An export to take in; known records stay unchanged, forgotten ones forgotten."""
 
     def __init__(self, path: str, store: Store, projects: Projects, sessions: Sessions, tombstones: Tombstones) -> None:
         """Check the first line. Raises UserError for no export, OSError if unreadable."""
         self.path = path
         self.size = os.path.getsize(path)
-        self.counts = TakenCounts()
+        self.counts = ExportTaken()
         self._store, self._projects, self._sessions, self._tombstones = store, projects, sessions, tombstones
         self._renamed: dict[str, str] = {}  # project id in the export -> in this home
         self._known_before = set(projects.known())
@@ -134,6 +111,7 @@ class Exported:
 
         A bad line is left out and counted with its reason.
         """
+        self.counts.dry_run = is_rehearsal
         part, begun = Part(), 0
         for record, end in self._lines():
             self._read(record, part, is_rehearsal)

@@ -6,16 +6,18 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memlayer.edge.bootstrap.runtime import plugin_root
 from memlayer.edge.home import registry
 from memlayer.edge.home.project import locate
-from memlayer.edge.ipc.arguments import Answer, Arguments
 from memlayer.edge.ipc.client import Client
 from memlayer.edge.ipc.task_answers import TaskChanged
 from memlayer.tasks.events import Observation
 from memlayer.view.problems import NotFound
+
+if TYPE_CHECKING:
+    from memlayer.edge.ipc.client import Answer, Asked
 
 EVERY = "all"  # the name of every project in an address
 ASK_S = 60.0
@@ -58,7 +60,7 @@ class Source:
         place = locate(folder) if folder else None
         self.first = registry.find_place(registry.load(home), place) if place else ""
 
-    def ask(self, arguments: Arguments[Answer], deadline_s: float = ASK_S) -> Answer:
+    def ask(self, arguments: Asked[Answer], deadline_s: float = ASK_S) -> Answer:
         """Return the daemon's answer. Raises MemlayerError."""
         return self._client.ask(arguments, deadline_s=deadline_s)
 

@@ -6,7 +6,7 @@ import hmac
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
@@ -15,12 +15,14 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from memlayer import __version__
-from memlayer.edge.ipc.arguments import Answer, Arguments
 from memlayer.errors import UserError
 from memlayer.kinds import KINDS, Kind
 from memlayer.view import texts
 from memlayer.view.guard import Keys
 from memlayer.view.source import EVERY, Project, Source
+
+if TYPE_CHECKING:
+    from memlayer.edge.ipc.client import Answer, Asked
 
 MAX_PARAMETER_CHARS = 2000
 PAGES = (
@@ -61,7 +63,7 @@ class Visit:
     keys: Keys
     form: Mapping[str, str] = field(default_factory=dict)
 
-    def ask(self, arguments: Arguments[Answer]) -> Answer:
+    def ask(self, arguments: Asked[Answer]) -> Answer:
         """Return the daemon's answer. Raises MemlayerError."""
         return self.source.ask(arguments)
 

@@ -89,7 +89,7 @@ def assert_comes_back(first: SharedHome, sessions: Sessions, second: SharedHome,
     """Import a home's export into an empty home, whose own export is the same."""
     before = exported(first, sessions, folder / "first.jsonl")
     sessions = Sessions(str(second.home))
-    back = exporting.Exported(
+    back = exporting.ExportFile(
         str(folder / "first.jsonl"), second.services.store, second.projects, sessions,
         second.services.forget.tombstones,
     )  # fmt: skip

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from memlayer.cli.doctor.bare import daemon_line
 from memlayer.cli.doctor.checks import FAIL, OK, WARN, Check
 from memlayer.cli.terminal.output import counted, line
-from memlayer.edge.ipc import ops, share_ops
+from memlayer.edge.ipc import ops
 from memlayer.edge.ipc.client import Client
 from memlayer.errors import MemlayerError
+from memlayer.wire import sharing
 
 if TYPE_CHECKING:
     from memlayer.edge.ipc.upkeep_answers import ModelUse, SettingsHeld, Status
@@ -77,25 +78,25 @@ def daemon(client: Client) -> Iterator[Check]:
 def share(client: Client) -> Iterator[Check]:
     """Check the share of this person's machines, if there is one."""
     try:
-        status = client.ask(share_ops.ShareStatus(), deadline_s=ANSWER_S)
+        status = client.ask(sharing.ShareStatus(), deadline_s=ANSWER_S)
     except MemlayerError as error:
         yield Check("share", WARN, line(error, 300))
         return
-    if not status.get("address"):
+    if not status.address:
         return
-    waiting = counted(status.get("to_send"), "row") + (" waits" if status.get("to_send") == 1 else " wait")
-    ahead = [line(row.get("name")) for row in status.get("machines") or () if row.get("is_ahead")]
-    if not status.get("has_key"):
+    waiting = counted(status.to_send, "row") + (" waits" if status.to_send == 1 else " wait")
+    ahead = [line(row.name) for row in status.machines or () if row.is_ahead]
+    if not status.has_key:
         yield Check("share", WARN, f"{waiting}: its key is not on this machine", SHARE_PAGE + "#the-key")
-    elif status.get("problem"):
-        yield Check("share", WARN, f"{waiting} to be sent: {line(status['problem'], 300)}", SHARE_PAGE + "#trouble")
-    elif status.get("behind"):
-        behind = counted(status["behind"], "commit")
-        yield Check("share", WARN, f"{behind} not taken in: {line(status['behind_why'], 300)}", SHARE_PAGE + "#trouble")
+    elif status.problem:
+        yield Check("share", WARN, f"{waiting} to be sent: {line(status.problem, 300)}", SHARE_PAGE + "#trouble")
+    elif status.behind:
+        behind = counted(status.behind, "commit")
+        yield Check("share", WARN, f"{behind} not taken in: {line(status.behind_why, 300)}", SHARE_PAGE + "#trouble")
     elif ahead:
         yield Check("share", WARN, f"the clock of {', '.join(ahead)} is ahead", "set it; nothing is lost by it")
     else:
-        yield Check("share", OK, f"{counted(status.get('objects'), 'object')} sent, {waiting}")
+        yield Check("share", OK, f"{counted(status.objects, 'object')} sent, {waiting}")
 
 
 def memory_notes(client: Client, use: ModelUse) -> Iterator[Check]:

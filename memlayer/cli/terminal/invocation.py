@@ -26,7 +26,7 @@ from memlayer.errors import UserError
 from memlayer.text.context_block import ids_in, quoted
 
 if TYPE_CHECKING:
-    from memlayer.edge.ipc.arguments import Answer, Arguments
+    from memlayer.edge.ipc.client import Answer, Asked
     from memlayer.edge.ipc.upkeep_answers import Status
 
 ASK_S = 60.0  # for a query: a daemon that has just started may first have to open a large store
@@ -81,7 +81,7 @@ def end_with_json(answer: object, code: int = 0) -> NoReturn:
     click.get_current_context().exit(code)
 
 
-def ask(arguments: Arguments[Answer], as_json: bool = False, *, is_long: bool = False, quiet: bool = False) -> Answer:
+def ask(arguments: Asked[Answer], as_json: bool = False, *, is_long: bool = False, quiet: bool = False) -> Answer:
     """Return the daemon's answer; with --json print it and end the verb.
 
     is_long: for work with progress (unless quiet), ended by Ctrl-C; else the daemon has ASK_S.

@@ -63,6 +63,7 @@ def for_machines(value: object, name: str = "") -> object:
     A noun names a list, numbers of items go to `counts`, and a moment in ms has its date beside it.
     name: of the field that holds the value.
     """
+    value = value.fields() if hasattr(value, "fields") else value
     if isinstance(value, (list, tuple)):
         return [for_machines(item, name) for item in value]
     if not isinstance(value, Mapping):

@@ -11,7 +11,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import click
 
@@ -29,12 +28,9 @@ from memlayer.cli.terminal.invocation import (
 )
 from memlayer.cli.terminal.output import counted, duration, line, pairs, say
 from memlayer.edge.home import paths as home_paths
-from memlayer.edge.ipc import ops
 from memlayer.edge.terminal import streams
 from memlayer.errors import UserError
-
-if TYPE_CHECKING:
-    from memlayer.edge.ipc.upkeep_answers import ExportCounts
+from memlayer.wire import transfer as ops
 
 _MARK = "memlayer_export"
 TEMPORARY = home_paths.TEMPORARY + "transfer-"
@@ -80,8 +76,8 @@ def import_verb(
     folder = project_dir(project) if project else ""
     wanted = ops.Import(subagents, again, dry_run, folder, tuple(files or [transcripts_folder()]))
     done = ask(wanted, is_long=True, quiet=as_json)
-    if files and not project and not done.get("files") and not done.get("unchanged"):
-        why = ", ".join(f"{line(reason)} {count(number)}" for reason, number in (done.get("skipped") or {}).items())
+    if files and not project and not done.files and not done.unchanged:
+        why = ", ".join(f"{line(reason)} {count(number)}" for reason, number in (done.skipped or {}).items())
         raise UserError(
             f"There is no transcript and no export in {', '.join(files)}" + (f" (left out: {why})" if why else "")
         )
@@ -92,12 +88,12 @@ def import_verb(
         ("transcripts", "files"), ("unchanged since", "unchanged"), ("lines", "lines"), ("turns", "turns"),
         ("new", "new_turns"), ("already known", "known_turns"),
     )  # fmt: skip
-    pairs(title, [*((label, count(done.get(name))) for label, name in names), ("time", duration(done["seconds"]))])
-    if done["unembedded"]:
-        chunks = counted(done["unembedded"], "chunk")
+    pairs(title, [*((label, count(getattr(done, name))) for label, name in names), ("time", duration(done.seconds))])
+    if done.unembedded:
+        chunks = counted(done.unembedded, "chunk")
         say(f"Found by their words now. Vectors of {chunks} follow in the background: `memlayer daemon status`")
-    pairs("Left out", [(line(reason), count(number)) for reason, number in done["skipped"].items()])
-    if not dry_run and done["new_turns"]:
+    pairs("Left out", [(line(reason), count(number)) for reason, number in done.skipped.items()])
+    if not dry_run and done.new_turns:
         offer_notes()
 
 
@@ -142,10 +138,10 @@ def export_verb(file: str, force: bool, as_json: bool) -> None:
     say(f"Written to {line(path)}: {held_in(done)}.")
 
 
-def held_in(done: ExportCounts) -> str:
+def held_in(done: ops.ExportCounts) -> str:
     """Return the numbers of rows in an export, in words."""
     nouns = {"projects": "project", "sessions": "session", "events": "event", "memories": "memory"}
-    return ", ".join(counted(done.get(name), noun) for name, noun in nouns.items())
+    return ", ".join(counted(getattr(done, name), noun) for name, noun in nouns.items())
 
 
 def export_to_stdout() -> None:
@@ -187,10 +183,10 @@ def import_export(path: str, dry_run: bool, as_json: bool) -> None:
     """Import an export file and print the numbers of rows."""
     done = ask(ops.ImportExport(path, dry_run), as_json, is_long=True)
     names = ("projects", "sessions", "events", "memories", "known", "forgotten")
-    pairs("Would be imported" if dry_run else "Imported", [(name, count(done.get(name))) for name in names])
-    if done["bad"]:
-        say(f"Left out {counted(done['bad'], 'line')} that could not be read:")
-        for reason in done["reasons"]:
+    pairs("Would be imported" if dry_run else "Imported", [(name, count(getattr(done, name))) for name in names])
+    if done.bad:
+        say(f"Left out {counted(done.bad, 'line')} that could not be read:")
+        for reason in done.reasons:
             say("  " + line(reason))
 
 

@@ -22,6 +22,7 @@ from memlayer.records.usages import Share
 from memlayer.tasks.aliases import aliases, names_of
 from memlayer.text.context_block import bare_id, day_of, flatten, quoted
 from memlayer.turns.turn_memory import marked_text
+from memlayer.wire.message import Asking, Message
 
 OPEN_WAIT_S = 50.0  # less than the command line waits for an answer
 MATCHES_SHOWN, MATCH_CHARS = 8, 40  # of the sessions that a start of an id may mean
@@ -29,8 +30,8 @@ ANYWHERE = Scope(None)
 
 Fields = dict[str, Any]
 # Of the operation's own arguments, to its own answer; a test compares both.
-Handler = Callable[[State, Any, Progress], Mapping[str, Any]]
-Table = dict[type[Arguments[Any]], Handler]
+Handler = Callable[[State, Any, Progress], Mapping[str, Any] | Message]
+Table = dict[type[Arguments[Any]] | type[Asking[Any]], Handler]
 
 
 def services_of(state: State) -> compose.Services:

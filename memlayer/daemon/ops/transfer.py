@@ -8,7 +8,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from typing import Any
 
 from memlayer import compose
@@ -17,20 +16,19 @@ from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.jobs import go_second
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import derived, intake, vectors
-from memlayer.edge.ipc import ops
-from memlayer.edge.ipc import upkeep_answers as answers
 from memlayer.errors import UserError
 from memlayer.transcripts import discovery
 from memlayer.transcripts.discovery import Transcript
 from memlayer.transcripts.importer import Counts, Gathered, History, Rehearsal
 from memlayer.transfer import export as exporting
+from memlayer.wire import transfer as ops
 
 log = logging.getLogger(__name__)
 BUSY_WAIT_S = 10.0  # for an import whose person has just pressed Ctrl-C
 UPKEEP_EVERY = 8  # times that turns are stored
 
 
-def import_history(state: State, arguments: ops.Import, progress: Progress) -> answers.Imported:
+def import_history(state: State, arguments: ops.Import, progress: Progress) -> ops.Imported:
     """Import transcripts.
 
     Files are read in this thread; the writer gets a batch of turns at a time, so that events of hooks are taken in
@@ -74,18 +72,16 @@ def import_history(state: State, arguments: ops.Import, progress: Progress) -> a
                 counts.skipped["files that cannot be read"] += 1
             before += file.size
         gathered.flush()
-    return arguments.read_answer(
-        {
-            **{name: value for name, value in asdict(counts).items() if name != "skipped"},
-            "skipped": dict(counts.skipped.most_common()),
-            "dry_run": is_rehearsal,
-            "unembedded": 0 if is_rehearsal else vectors.missing(state),
-            "seconds": round(time.monotonic() - started, 2),
-        }
+    return ops.Imported.of(
+        counts,
+        skipped=dict(counts.skipped.most_common()),
+        dry_run=is_rehearsal,
+        unembedded=0 if is_rehearsal else vectors.missing(state),
+        seconds=round(time.monotonic() - started, 2),
     )
 
 
-def export(state: State, arguments: ops.Export, progress: Progress) -> answers.Exported:
+def export(state: State, arguments: ops.Export, progress: Progress) -> ops.Exported:
     """Export everything to a file that appears when it is whole."""
     services = services_of(state)
     path = arguments.path
@@ -95,18 +91,19 @@ def export(state: State, arguments: ops.Export, progress: Progress) -> answers.E
         raise UserError(f"{path} exists already. Add --force to replace it")
     state.jobs.submit("take in", lambda: intake.take_in(state)).result()
     state.sessions.save_changed()
-    done = exporting.write(
+    return exporting.write(
         path, services.store, state.projects, state.sessions, lambda done, total: progress("export", done, total)
     )
-    return arguments.read_answer({"path": path, **asdict(done)})
 
 
-def import_export(state: State, arguments: ops.ImportExport, progress: Progress) -> answers.ExportTaken:
+def import_export(state: State, arguments: ops.ImportExport, progress: Progress) -> ops.ExportTaken:
     """Import an export; known memories stay as they are."""
     services = services_of(state)
     path, is_rehearsal = arguments.path, arguments.dry_run
     try:
-        exported = exporting.Exported(path, services.store, state.projects, state.sessions, services.forget.tombstones)
+        exported = exporting.ExportFile(
+            path, services.store, state.projects, state.sessions, services.forget.tombstones
+        )
     except OSError as bad:
         raise UserError(f"{path}: {bad.strerror}") from bad
     with _running(state, services, progress, is_rehearsal) as run:
@@ -118,7 +115,7 @@ def import_export(state: State, arguments: ops.ImportExport, progress: Progress)
             if not is_rehearsal:
                 run.touched |= state.jobs.submit("import %d" % id(part), job).result()
             run.report("import", part.offset, exported.size)
-    return arguments.read_answer({**asdict(exported.counts), "dry_run": is_rehearsal})
+    return exported.counts
 
 
 class _Run:

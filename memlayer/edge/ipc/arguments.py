@@ -114,6 +114,8 @@ Record = TypeVar("Record", bound=Arguments[Any])
 
 def read(kind: type[Record], sent: Mapping[str, Any]) -> Record:
     """Read an operation's arguments from a JSON object. Raises UserError."""
+    if not isinstance(sent, dict):
+        raise UserError("the request is not a JSON object")
     values = {}
     for field, named in kind.kinds.items():
         name = _wire_name(field)

@@ -23,9 +23,19 @@ from memlayer.errors import DaemonError, EmbedderError, MemlayerError, ProtocolE
 TYPE_CHECKING = False  # for type checkers, without importing `typing`
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any
+    from typing import Any, Protocol, TypeVar
 
-    from memlayer.edge.ipc.arguments import Answer, Arguments
+    Answer = TypeVar("Answer", covariant=True)
+
+    class Asked(Protocol[Answer]):
+        """Arguments of an operation; see memlayer.wire."""
+
+        @property
+        def op(self) -> str: ...
+
+        def fields(self) -> dict[str, Any]: ...
+
+        def read_answer(self, sent: Any) -> Answer: ...
 
     Progress = Callable[[dict[str, Any]], None]
 
@@ -113,7 +123,7 @@ class Client:
 
     def ask(
         self,
-        arguments: Arguments[Answer],
+        arguments: Asked[Answer],
         *,
         deadline_s: float = 10.0,
         on_progress: Progress | None = None,

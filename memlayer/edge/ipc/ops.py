@@ -138,26 +138,6 @@ class Gc(Arguments["answers.Aged"], op="gc"):
     dry_run: bool = False
 
 
-class Import(Arguments["upkeep_answers.Imported"], op="import"):
-    """paths: transcripts or folders. again: read from the start."""
-
-    subagents: bool = False
-    again: bool = False
-    dry_run: bool = False
-    project_dir: Path = ""
-    paths: Names = ()
-
-
-class Export(Arguments["upkeep_answers.Exported"], op="export"):
-    path: Path = ""
-    force: bool = False
-
-
-class ImportExport(Arguments["upkeep_answers.ExportTaken"], op="import_export"):
-    path: Path = ""
-    dry_run: bool = False
-
-
 class Flush(Arguments["upkeep_answers.Settled"], op="flush"):
     wait: bool = False
 

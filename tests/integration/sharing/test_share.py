@@ -143,13 +143,13 @@ def test_use_of_a_memory_that_comes_later_is_kept(place: str, tmp_path: Path) ->
             engine = channel.engine
             machine = a.sharing.share().machine
             engine.machines = lambda: [b.sharing.share().machine]  # type: ignore[method-assign]
-            from memlayer.sharing.taking import Pulled
+            from memlayer.wire.sharing import SharePulled
 
-            c.sharing.taking.rows(channel, Pulled())
+            c.sharing.taking.rows(channel, SharePulled())
             assert machine
-        assert c.sharing.state()["waiting_uses"] == 1
+        assert c.sharing.state().waiting_uses == 1
         c.sharing.pull()
-        assert c.sharing.state()["waiting_uses"] == 0
+        assert c.sharing.state().waiting_uses == 0
         assert len(c.rows()["usages"]) == 1
 
 

@@ -36,10 +36,10 @@ def test_half_written_object_is_waited_for_and_told(tmp_path: Path, place: str, 
     object_.write_bytes(whole[: len(whole) // 2])
     done = b.sharing.pull()
     assert (done.events, done.behind) == (0, 1)
-    assert "not whole" in b.sharing.state()["behind_why"]
+    assert "not whole" in b.sharing.state().behind_why
     object_.write_bytes(whole)
     assert b.sharing.pull().events == 4
-    assert b.sharing.state()["behind"] == 0
+    assert b.sharing.state().behind == 0
 
 
 def test_forged_object_is_refused(tmp_path: Path, place: str, pair: list[SharedHome]) -> None:
@@ -76,7 +76,7 @@ def test_restored_home_takes_a_new_name_and_gets_everything_back(
         settle(restored, b)
         assert restored.sharing.share().machine != name
         assert restored.sharing.share().former == (name,)
-        assert restored.sharing.state()["renamed_ms"] > 0
+        assert restored.sharing.state().renamed_ms > 0
         assert "7007" in restored.turn_of("백업 뒤").text
         assert restored.rows() == b.rows()
         # The first home goes on under its own name: two machines with one name are two after a push.
@@ -111,7 +111,7 @@ def test_lost_key_stops_the_share_and_nothing_else(place: str, pair: list[Shared
     with pytest.raises(ShareError, match="memlayer share key"):
         a.sharing.push()
     state = a.sharing.state()
-    assert not state["has_key"] and "key of this share" in state["problem"]
+    assert not state.has_key and "key of this share" in state.problem
     a.sharing.set_up(place, secret=secret)
     a.say("s", 30, "다시", "네")
     assert a.sharing.push().events == 2
@@ -153,10 +153,10 @@ def test_place_that_is_gone_is_told_and_nothing_is_lost(tmp_path: Path, place: s
     with pytest.raises(ShareError, match="drive may not be mounted"):
         a.sharing.push()
     state = a.sharing.state()
-    assert state["to_send"] >= 8 and "mounted" in state["problem"]
+    assert state.to_send >= 8 and "mounted" in state.problem
     (tmp_path / "away").rename(drive)
     settle(a, b)
-    assert a.rows() == b.rows() and a.sharing.state()["problem"] == ""
+    assert a.rows() == b.rows() and a.sharing.state().problem == ""
 
 
 def test_wrong_address_is_refused_before_anything_is_written(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_record_and_key_are_for_the_person_alone(place: str, pair: list[SharedHo
     a.sharing.push()
     for name in ("share.json", "key", "ledger.sqlite"):
         assert (Path(paths.share(str(a.home))) / name).stat().st_mode & 0o777 == 0o600, name
-    assert KEY_START not in json.dumps(a.sharing.state())
+    assert KEY_START not in json.dumps(a.sharing.state().fields())
     a.sharing.stop(is_deleting=True)
     assert not Path(paths.share(str(a.home))).exists()
     with pytest.raises(ShareError, match="nothing is shared"):

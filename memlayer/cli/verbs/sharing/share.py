@@ -10,8 +10,8 @@ import click
 from memlayer.cli.terminal.invocation import Incomplete, ask, client, home, json_option, start_daemon
 from memlayer.cli.terminal.output import counted, line, pairs, print_json, say, size, table, when
 from memlayer.edge.home import paths
-from memlayer.edge.ipc import share_ops as ops
 from memlayer.errors import UserError
+from memlayer.wire import sharing as ops
 
 CONSENT = (
     "will carry your prompts, answers, notes, tasks and uses of memories, redacted, of every project, with what you "
@@ -78,8 +78,8 @@ def setup(url: str, key_stdin: bool, name: str, encrypt: bool | None, by_hand: b
     if as_json:
         print_json(state)
         return
-    say(f"Shared at {line(state['address'])} as {line(state['name'])}, {how_safe(state)}.")
-    if state["is_encrypted"]:
+    say(f"Shared at {line(state.address)} as {line(state.name)}, {how_safe(state)}.")
+    if state.is_encrypted:
         say("Carry the key to your other machines yourself: `memlayer share key`. Without it the share cannot be read.")
     if by_hand:
         say("`memlayer share push` sends what is here, `memlayer share pull` takes in what is there.")
@@ -87,7 +87,7 @@ def setup(url: str, key_stdin: bool, name: str, encrypt: bool | None, by_hand: b
 
 def how_safe(state: ops.ShareState) -> str:
     """Return whether a share is encrypted, in words."""
-    return "encrypted before it leaves" if state["is_encrypted"] else "not encrypted"
+    return "encrypted before it leaves" if state.is_encrypted else "not encrypted"
 
 
 @share_verb.command("push")
@@ -99,12 +99,12 @@ def push(as_json: bool) -> None:
     """
     done = ask(ops.SharePush(), as_json, is_long=True)
     what = ", ".join(
-        counted(done[name], noun)  # type: ignore[literal-required]
+        counted(getattr(done, name), noun)
         for name, noun in (("events", "event"), ("memories", "memory"), ("usages", "use"), ("tombstones", "tombstone"))
     )
-    say(f"Sent: {what} ({size(done['bytes'])}).")
-    if done["erased"]:
-        say(f"{counted(done['erased'], 'forgotten row')} left this machine's objects.")
+    say(f"Sent: {what} ({size(done.bytes)}).")
+    if done.erased:
+        say(f"{counted(done.erased, 'forgotten row')} left this machine's objects.")
 
 
 @share_verb.command("pull")
@@ -116,16 +116,16 @@ def pull(as_json: bool) -> None:
     """
     done = ask(ops.SharePull(), as_json, is_long=True)
     new = ", ".join(
-        counted(done[name], noun)  # type: ignore[literal-required]
+        counted(getattr(done, name), noun)
         for name, noun in (("events", "event"), ("memories", "memory"), ("usages", "use"))
     )
-    say(f"Taken in: {new} ({size(done['bytes'])}).")
-    if done["erased"]:
-        say(f"{counted(done['erased'], 'row')} that another machine forgot are gone here, too.")
-    if done["behind"]:
-        say((f"{counted(done['behind'], 'commit')} could not be read: ", "yellow"), line(done["behind_why"]))
-    if done["skipped_lines"]:
-        say(f"{counted(done['skipped_lines'], 'line')} are of a newer memlayer; they come once this one is updated.")
+    say(f"Taken in: {new} ({size(done.bytes)}).")
+    if done.erased:
+        say(f"{counted(done.erased, 'row')} that another machine forgot are gone here, too.")
+    if done.behind:
+        say((f"{counted(done.behind, 'commit')} could not be read: ", "yellow"), line(done.behind_why))
+    if done.skipped_lines:
+        say(f"{counted(done.skipped_lines, 'line')} are of a newer memlayer; they come once this one is updated.")
 
 
 @share_verb.command("status")
@@ -136,30 +136,30 @@ def status(as_json: bool) -> None:
     Example: memlayer share status
     """
     state = ask(ops.ShareStatus(), as_json)
-    if not state["address"]:
+    if not state.address:
         say("Nothing is shared. `memlayer share setup URL` begins it.")
         return
     pairs("Share", [
-        ("address", line(state["address"])),
-        ("this machine", f"{line(state['name'])} ({state['machine'][:6]})"),
-        ("safety", how_safe(state) if state["has_key"] else "its key is not on this machine"),
-        ("by itself", "at a session's start and end" if state["is_automatic"] else "no: by push and pull alone"),
-        ("to send", counted(state["to_send"], "row")),
-        ("sent", f"{when(state['push_ms']) or 'never'}, {counted(state['objects'], 'object')}, {size(state['bytes'])}"),
-        ("taken in", when(state["pull_ms"]) or "never"),
-        ("behind", f"{counted(state['behind'], 'commit')}: {line(state['behind_why'])}" if state["behind"] else ""),
-        ("to erase", counted(state["to_erase"], "forgotten row") if state["to_erase"] else ""),
-        ("problem", f"{line(state['problem'])} ({when(state['problem_ms'])})" if state["problem"] else ""),
-        ("new name", when(state["renamed_ms"]) and f"since {when(state['renamed_ms'])}: restored or copied"),
+        ("address", line(state.address)),
+        ("this machine", f"{line(state.name)} ({state.machine[:6]})"),
+        ("safety", how_safe(state) if state.has_key else "its key is not on this machine"),
+        ("by itself", "at a session's start and end" if state.is_automatic else "no: by push and pull alone"),
+        ("to send", counted(state.to_send, "row")),
+        ("sent", f"{when(state.push_ms) or 'never'}, {counted(state.objects, 'object')}, {size(state.bytes)}"),
+        ("taken in", when(state.pull_ms) or "never"),
+        ("behind", f"{counted(state.behind, 'commit')}: {line(state.behind_why)}" if state.behind else ""),
+        ("to erase", counted(state.to_erase, "forgotten row") if state.to_erase else ""),
+        ("problem", f"{line(state.problem)} ({when(state.problem_ms)})" if state.problem else ""),
+        ("new name", when(state.renamed_ms) and f"since {when(state.renamed_ms)}: restored or copied"),
     ])  # fmt: skip
     table(
         ("machine", "id", "commits", "last written"),
         [
             (
-                row["name"] + (" (earlier name)" if row["is_former"] else ""), row["machine"][:6], str(row["commits"]),
-                when(row["written_ms"]) + (" (its clock is ahead)" if row["is_ahead"] else ""),
+                row.name + (" (earlier name)" if row.is_former else ""), row.machine[:6], str(row.commits),
+                when(row.written_ms) + (" (its clock is ahead)" if row.is_ahead else ""),
             )
-            for row in state["machines"]
+            for row in state.machines
         ],
     )  # fmt: skip
 
@@ -173,7 +173,7 @@ def key(as_json: bool) -> None:
 
     Example: memlayer share key | ssh laptop memlayer share setup URL --key-stdin --yes
     """
-    print(ask(ops.ReadShareKey(), as_json)["key"])
+    print(ask(ops.ReadShareKey(), as_json).key)
 
 
 @share_verb.command("drop")
@@ -189,7 +189,7 @@ def drop(machine: str, as_json: bool) -> None:
     if not machine.strip():
         raise Incomplete("Give a machine, as `memlayer share status` shows it")
     done = ask(ops.ShareDrop(machine.strip()), as_json, is_long=True)
-    say(f"The log of {line(done['machine'])} is this machine's now.")
+    say(f"The log of {line(done.machine)} is this machine's now.")
 
 
 @share_verb.command("rewrite")
@@ -203,8 +203,8 @@ def rewrite(as_json: bool) -> None:
     Example: memlayer share rewrite
     """
     done = ask(ops.ShareRewrite(), as_json, is_long=True)
-    say(f"Sent anew: {counted(done['objects'], 'object')} ({size(done['bytes'])}); the old log is gone.")
-    if not done["is_purged"]:
+    say(f"Sent anew: {counted(done.objects, 'object')} ({size(done.bytes)}); the old log is gone.")
+    if not done.is_purged:
         say((
             "The server keeps earlier commits, encrypted as they are, until its own garbage collection. To be sure, "
             "delete that repository, and set the share up anew with another.", "yellow",
@@ -222,4 +222,4 @@ def stop(delete: bool, as_json: bool) -> None:
     Example: memlayer share stop
     """
     done = ask(ops.ShareStop(delete), as_json, is_long=True)
-    say(f"Nothing is shared at {line(done['address'])} any more. Every memory is still here.")
+    say(f"Nothing is shared at {line(done.address)} any more. Every memory is still here.")

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import cast
-
 from memlayer.daemon.ops.requests import Progress, Table, services_of
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import intake
-from memlayer.edge.ipc import share_ops as ops
 from memlayer.errors import UserError
 from memlayer.sharing.engine import shown
+from memlayer.wire import sharing as ops
 
 ENCRYPTION = {"": None, "on": False, "off": True}
-NOTHING: ops.ShareState = {
-    "address": "", "machine": "", "name": "", "is_encrypted": False, "is_automatic": False, "has_key": False,
-    "to_send": 0, "to_erase": 0, "behind": 0, "behind_why": "", "waiting_uses": 0, "objects": 0, "bytes": 0,
-    "push_ms": 0, "pull_ms": 0, "problem": "", "problem_ms": 0, "renamed_ms": 0, "machines": [],
-}  # fmt: skip
 
 
 def setup(state: State, arguments: ops.ShareSetup, progress: Progress) -> ops.ShareState:
@@ -36,40 +28,39 @@ def push(state: State, arguments: ops.SharePush, progress: Progress) -> ops.Shar
     sharing = services_of(state).sharing
     sharing.share()
     state.jobs.submit("take in", lambda: intake.take_in(state)).result()
-    return cast(ops.SharePushed, asdict(sharing.push()))
+    return sharing.push()
 
 
 def pull(state: State, arguments: ops.SharePull, progress: Progress) -> ops.SharePulled:
     """Take in all that other machines sent. Raises ShareError."""
-    done = asdict(services_of(state).sharing.pull())
-    return cast(ops.SharePulled, {"behind_why": done.pop("why"), **done})
+    return services_of(state).sharing.pull()
 
 
 def status(state: State, arguments: ops.ShareStatus, progress: Progress) -> ops.ShareState:
     """Return the share in numbers; asks no server."""
-    return cast(ops.ShareState, {**NOTHING, **services_of(state).sharing.state()})
+    return services_of(state).sharing.state()
 
 
 def stop(state: State, arguments: ops.ShareStop, progress: Progress) -> ops.ShareEnded:
     """End the share. Raises ShareError."""
     ended = services_of(state).sharing.stop(is_deleting=arguments.delete)
-    return {"address": shown(ended.address)}
+    return ops.ShareEnded(shown(ended.address))
 
 
 def key(state: State, arguments: ops.ReadShareKey, progress: Progress) -> ops.ShareKey:
     """Return the key for another machine. Raises ShareError."""
-    return {"key": services_of(state).sharing.key()}
+    return ops.ShareKey(services_of(state).sharing.key())
 
 
 def rewrite(state: State, arguments: ops.ShareRewrite, progress: Progress) -> ops.ShareRewritten:
     """Send this machine's log anew, and remove the old one. Raises ShareError."""
     done, is_purged = services_of(state).sharing.rewrite()
-    return {"objects": done.objects, "bytes": done.bytes, "is_purged": is_purged}
+    return ops.ShareRewritten.of(done, is_purged=is_purged)
 
 
 def drop(state: State, arguments: ops.ShareDrop, progress: Progress) -> ops.DroppedMachine:
     """Take over the log of a machine that is gone. Raises UserError."""
-    return {"machine": services_of(state).sharing.drop_machine(arguments.machine)}
+    return ops.DroppedMachine(services_of(state).sharing.drop_machine(arguments.machine))
 
 
 OPERATIONS: Table = {

@@ -1,0 +1,153 @@
+"""Operations on the share of one person's machines."""
+
+from __future__ import annotations
+
+from memlayer.wire.message import Asking, Message
+
+
+class SharedMachine(Message):
+    """Another machine of a share, as far as its log was read.
+
+    commits: taken in. written_ms: its own time of the last one; is_ahead: that is in the future. is_former: an earlier
+    name of this home.
+    """
+
+    machine: str = ""
+    name: str = ""
+    commits: int = 0
+    written_ms: int = 0
+    is_ahead: bool = False
+    is_former: bool = False
+
+
+class ShareState(Message):
+    """A home's share; address is "" without one.
+
+    to_send: rows and tombstones that wait. to_erase: forgotten rows that own objects still hold. behind: commits of
+    other machines that could not be read, and behind_why. waiting_uses: of memories that have not come yet. problem:
+    of the last push or pull, "" when it went well. renamed_ms: when the home last took a new name.
+    """
+
+    address: str = ""
+    machine: str = ""
+    name: str = ""
+    is_encrypted: bool = False
+    is_automatic: bool = False
+    has_key: bool = False
+    to_send: int = 0
+    to_erase: int = 0
+    behind: int = 0
+    behind_why: str = ""
+    waiting_uses: int = 0
+    objects: int = 0
+    bytes: int = 0
+    push_ms: int = 0
+    pull_ms: int = 0
+    problem: str = ""
+    problem_ms: int = 0
+    renamed_ms: int = 0
+    machines: list[SharedMachine] = []
+
+
+class SharePushed(Message):
+    """Counts of a push. erased: forgotten rows taken out of own objects."""
+
+    events: int = 0
+    memories: int = 0
+    usages: int = 0
+    tombstones: int = 0
+    erased: int = 0
+    objects: int = 0
+    bytes: int = 0
+    commits: int = 0
+
+
+class SharePulled(Message):
+    """Counts of a pull.
+
+    kept_own: memories that were changed here meanwhile, and stay. forgotten: rows that stay forgotten. erased: rows
+    that another machine forgot. skipped_lines: of another version. behind: commits that could not be read.
+    """
+
+    events: int = 0
+    memories: int = 0
+    usages: int = 0
+    known: int = 0
+    kept_own: int = 0
+    forgotten: int = 0
+    erased: int = 0
+    skipped_lines: int = 0
+    behind: int = 0
+    commits: int = 0
+    bytes: int = 0
+    behind_why: str = ""
+
+
+class ShareEnded(Message):
+    """address: of the share that ended."""
+
+    address: str = ""
+
+
+class ShareRewritten(Message):
+    """Counts of the new log.
+
+    is_purged: no earlier byte is left at the place.
+    """
+
+    objects: int = 0
+    bytes: int = 0
+    is_purged: bool = False
+
+
+class ShareKey(Message):
+    key: str = ""
+
+
+class DroppedMachine(Message):
+    machine: str = ""
+
+
+class ShareSetup(Asking[ShareState], tag="share.setup"):
+    """Arguments of a setup.
+
+    secret: the key of a share that is there. encryption: "", on or off.
+    """
+
+    address: str = ""
+    secret: str = ""
+    name: str = ""
+    encryption: str = ""
+    by_hand: bool = False
+
+
+class SharePush(Asking[SharePushed], tag="share.push"):
+    pass
+
+
+class SharePull(Asking[SharePulled], tag="share.pull"):
+    pass
+
+
+class ShareStatus(Asking[ShareState], tag="share.status"):
+    pass
+
+
+class ShareStop(Asking[ShareEnded], tag="share.stop"):
+    """delete: this machine's objects in the share as well."""
+
+    delete: bool = False
+
+
+class ShareRewrite(Asking[ShareRewritten], tag="share.rewrite"):
+    pass
+
+
+class ReadShareKey(Asking[ShareKey], tag="share.key"):
+    pass
+
+
+class ShareDrop(Asking[DroppedMachine], tag="share.drop"):
+    """machine: the name, or the start of the id."""
+
+    machine: str = ""

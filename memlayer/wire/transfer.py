@@ -1,0 +1,71 @@
+"""Operations that import transcripts, and export and import memories."""
+
+from __future__ import annotations
+
+from memlayer.wire.message import Asking, Message, Names, Path
+
+
+class Imported(Message):
+    """Counts of an import of transcripts; see transcripts.importer.Counts."""
+
+    files: int = 0
+    unchanged: int = 0
+    lines: int = 0
+    turns: int = 0
+    new: int = 0
+    known: int = 0
+    new_turns: int = 0
+    known_turns: int = 0
+    skipped: dict[str, int] = {}
+    dry_run: bool = False
+    unembedded: int = 0
+    seconds: float = 0.0
+
+
+class ExportCounts(Message):
+    """Lines by kind."""
+
+    projects: int = 0
+    sessions: int = 0
+    events: int = 0
+    memories: int = 0
+    usages: int = 0
+
+
+class Exported(ExportCounts):
+    """A whole export."""
+
+    path: str = ""
+
+
+class ExportTaken(ExportCounts):
+    """Counts of an export taken in.
+
+    known: present already. forgotten: stays so. bad: lines left out; reasons: of the first of them.
+    """
+
+    known: int = 0
+    forgotten: int = 0
+    bad: int = 0
+    reasons: list[str] = []
+    dry_run: bool = False
+
+
+class Import(Asking[Imported], tag="import"):
+    """paths: transcripts or folders. again: read from the start."""
+
+    subagents: bool = False
+    again: bool = False
+    dry_run: bool = False
+    project_dir: Path = ""
+    paths: Names = ()
+
+
+class Export(Asking[Exported], tag="export"):
+    path: Path = ""
+    force: bool = False
+
+
+class ImportExport(Asking[ExportTaken], tag="import_export"):
+    path: Path = ""
+    dry_run: bool = False
