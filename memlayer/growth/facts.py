@@ -60,18 +60,17 @@ def _said(sources: Iterable[tuple[str, int, str]]) -> Said:
 
 
 def _facts(memory: Memory, uses: Iterable[Usage], occasions: Said) -> Facts:
-    """Count uses once a kind and session, repetitions once a session."""
+    """Count one access a session, the strongest of its kinds."""
     first = min(occasions.at_ms, key=lambda session: occasions.at_ms[session], default=memory.session_id)
-    accesses = {(use.session_id, use.how): (CONFIDENCE.get(use.how, 0.0), use.at_ms) for use in uses}
-    again = {session: (SAID_AGAIN, at_ms) for session, at_ms in occasions.at_ms.items() if session != first}
-    counted = [*accesses.values(), *again.values()]
-    sessions = {session for session, _ in accesses if session and session != first} | again.keys()
-    mean = sum(confidence for confidence, _ in counted) / len(counted) if counted else 0.0
+    strongest = {session: SAID_AGAIN for session in occasions.at_ms if session != first}
+    moments = [at_ms for session, at_ms in occasions.at_ms.items() if session != first]
+    for use in uses:
+        strongest[use.session_id] = max(CONFIDENCE.get(use.how, 0.0), strongest.get(use.session_id, 0.0))
+        moments.append(use.at_ms)
     return Facts(
-        accesses=len(counted),
-        confidence=1.0 if memory.pinned else round(mean, 3),
-        sessions=len(sessions),
-        last_ms=max((at_ms for _, at_ms in counted), default=0),
+        strengths=(1.0,) * len(strongest) if memory.pinned else tuple(sorted(strongest.values(), reverse=True)),
+        sessions=len(strongest.keys() - {"", first}),
+        last_ms=max(moments, default=0),
         said=max(1, len(occasions.at_ms)),
         has_evidence=bool(memory.evidence) or occasions.by_hand or memory.pinned,
     )

@@ -21,12 +21,12 @@ class LevelKeeper:
 
     store: Store
 
-    def renew(self, now_ms: int) -> set[str]:
-        """Compute all core memories' levels anew; return the projects that changed.
+    def renew(self, now_ms: int, project_id: str = "") -> set[str]:
+        """Compute levels of a project, or of all; return projects changed.
 
         Promotion and demotion alike: an old last use lowers a level. Raises StoreError.
         """
-        query = MemoryQuery(category=Category.CORE, is_current=True, limit=MAX_ROWS)
+        query = MemoryQuery(project_id=project_id, category=Category.CORE, is_current=True, limit=MAX_ROWS)
         changed = self.changes(self.store.memories(query), now_ms)
         if changed:
             self.store.put_memories(changed)

@@ -49,17 +49,29 @@ CRITERIA: dict[Level, Criteria] = {
 class Facts:
     """All that a level is computed from.
 
-    accesses: times that it was shown, cited, opened or said again. confidence: the mean of theirs, 1 for a pinned
-    memory. sessions: in which that happened, beside the first one. last_ms: Unix time of the last access, 0 for none.
+    strengths: of the accesses, one a session that was shown it, opened, cited or said it again; the strongest first, 1
+    for a pinned memory. sessions: of these beside the first one. last_ms: Unix time of the last access, 0 for none.
     said: sessions in which somebody said it. has_evidence: its words stand in a turn, or a person wrote them.
     """
 
-    accesses: int = 0
-    confidence: float = 0.0
+    strengths: tuple[float, ...] = ()
     sessions: int = 0
     last_ms: int = 0
     said: int = 1
     has_evidence: bool = False
+
+    @property
+    def accesses(self) -> int:
+        """The number of accesses."""
+        return len(self.strengths)
+
+    def confidence(self, accesses: int) -> float:
+        """Return the mean of the strongest accesses.
+
+        Sessions that were only shown a note take nothing from those that used it.
+        """
+        best = self.strengths[:accesses]
+        return round(sum(best) / len(best), 3) if best else 0.0
 
 
 class Growth(NamedTuple):
@@ -88,8 +100,9 @@ def _refusal(facts: Facts, criteria: Criteria, now_ms: int) -> str:
     days = (now_ms - facts.last_ms) // DAY_MS
     if facts.accesses < criteria.accesses:
         return "used %d of %d times" % (facts.accesses, criteria.accesses)
-    if facts.confidence < criteria.confidence:
-        return "confidence %.2f of %.2f" % (facts.confidence, criteria.confidence)
+    confidence = facts.confidence(criteria.accesses)
+    if confidence < criteria.confidence:
+        return "confidence %.2f of %.2f" % (confidence, criteria.confidence)
     if facts.sessions < criteria.sessions:
         return "used in %d of %d further sessions" % (facts.sessions, criteria.sessions)
     if days > criteria.days:

@@ -32,6 +32,7 @@ _SENTENCES = re.compile(r"[^.!?\n]*[.!?\n]+|[^.!?\n]+")
 _WORDS = re.compile(r"\w+|\W", re.UNICODE)
 _NAMES = re.compile(r"\w{2,}")
 _REDACTED = re.compile(r"\[redacted:[\w -]{1,40}\]|\[private\]")
+PROOF = ("", "seen", "used", "proven", "proven often")  # of the levels of growth/levels.py
 
 
 def clean(value: object) -> str:
@@ -138,6 +139,11 @@ def counted(count: object, noun: str, plural: str = "") -> str:
     """Return a number with its noun."""
     number = int(count) if isinstance(count, (int, float)) else 0
     return f"{number:,} {noun if number == 1 else plural or (noun[:-1] + 'ies' if noun.endswith('y') else noun + 's')}"
+
+
+def proof(level: object) -> str:
+    """Return a level in words, "" for one that nobody has used."""
+    return PROOF[level] if isinstance(level, int) and 0 <= level < len(PROOF) else ""
 
 
 def size(count: object) -> str:

@@ -45,7 +45,7 @@ def _environment() -> Environment:
     )  # fmt: skip
     made.filters.update(
         clean=texts.clean, markdown=texts.markdown, marked=texts.marked, short=texts.short, spoken=texts.spoken,
-        moment=texts.moment, counted=texts.counted, bytes=texts.size, percent=texts.percent,
+        moment=texts.moment, counted=texts.counted, bytes=texts.size, percent=texts.percent, proof=texts.proof,
         compared=texts.compared, with_quote=texts.with_quote, heading=heading_of,
     )  # fmt: skip
     return made

@@ -73,3 +73,25 @@ def test_remembered_text_has_no_quote_and_counts_as_evidence(
     made = json.loads(run("remember", "배포는 화요일 오전", "--json").stdout)["memory"]
     [match] = json.loads(run("show", made["citation"], "--json").stdout)["matches"]
     assert match["quotes"] == [] and match["growth"]["has_evidence"] is True
+
+
+def test_rule_cited_in_many_sessions_is_proven_and_stands_first_at_a_start(
+    home: Path, project: Path, hook: HookRunner, daemon: Daemon
+) -> None:
+    run = runner(home, project)
+    rules = [
+        json.loads(run("remember", text, "--json").stdout)["memory"]["citation"]
+        for text in ("배포 전에는 반드시 스모크 테스트를 돌린다", "Always write commit messages in English")
+    ]
+    for number in range(11):
+        session = "s%d" % number
+        hook("session_start", session, source="startup")
+        hook.turn(session, session, "배포해도 될까?", "스모크 테스트부터 돌립니다 [mem:%s]." % rules[0])
+        hook("session_end", session, reason="exit")
+    daemon.settle()
+    [match] = json.loads(run("show", rules[0], "--json").stdout)["matches"]
+    assert match["growth"]["level"] == 4 and match["memory"]["level"] == 4
+    [other] = json.loads(run("show", rules[1], "--json").stdout)["matches"]
+    assert other["growth"]["level"] == 1
+    told = hook("session_start", "next", source="startup").context
+    assert 0 < told.index("스모크 테스트를") < told.index("Always write commit")

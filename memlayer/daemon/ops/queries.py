@@ -28,7 +28,7 @@ from memlayer.disclosure import label_of
 from memlayer.edge.ipc import answers, ops
 from memlayer.edge.redaction.privacy import redact
 from memlayer.growth.facts import facts_of
-from memlayer.growth.levels import grow
+from memlayer.growth.levels import CRITERIA, Level, grow
 from memlayer.kinds import Category, Kind
 from memlayer.memory_files.locations import FileLines
 from memlayer.model import CITED, GLOBAL, SHOWN, Event, Memory, Usage
@@ -216,7 +216,7 @@ def _growth(store: Store, memory: Memory) -> answers.Growth:
         "name": level.name.lower(),
         "reason": reason,
         "accesses": facts.accesses,
-        "confidence": facts.confidence,
+        "confidence": facts.confidence(CRITERIA[Level.ACTIVE].accesses),
         "sessions": facts.sessions,
         "last_ms": facts.last_ms,
         "said": facts.said,

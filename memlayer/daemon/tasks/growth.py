@@ -18,11 +18,11 @@ def look(state: State) -> None:
         state.jobs.submit("levels", lambda: renew(state))
 
 
-def renew(state: State) -> None:
-    """Compute the levels of all core memories. The writer's job."""
+def renew(state: State, project_id: str = "") -> None:
+    """Compute levels of a project, or of all. The writer's job."""
     go_second()
     services = state.services.result()
     services.usages.shown()
-    changed = services.levels.renew(int(time.time() * 1000))
+    changed = services.levels.renew(int(time.time() * 1000), project_id)
     if changed:
         derived.memories_changed(state, changed)

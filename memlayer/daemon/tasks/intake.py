@@ -17,7 +17,7 @@ from memlayer.briefing import session_summary
 from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.jobs import go_second
 from memlayer.daemon.resources.state import Progress, State, unheard
-from memlayer.daemon.tasks import derived
+from memlayer.daemon.tasks import derived, growth
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
 from memlayer.records.sessions import Session
@@ -153,6 +153,7 @@ def settle(state: State, session: Session) -> None:
     settle_memories(state, session)
     _sum_up(state, session)
     if session.project_id:
+        growth.renew(state, session.project_id)
         derived.sync(state, session.project_id, recent=True)
     save_small(state)
     state.share.is_due = True
@@ -206,6 +207,7 @@ def _sum_up(state: State, session: Session) -> bool:
     state.sessions.changed(session)
     state.sessions.save_changed()
     if made is not None:
+        services.indexer.index([made])
         derived.memories_changed(state, {session.project_id})
     return made is not None
 

@@ -11,10 +11,11 @@ from memlayer.growth.keeper import LevelKeeper
 from memlayer.growth.levels import CRITERIA, DAY_MS, Facts, Level, grow
 from memlayer.model import CITED, OPENED, SHOWN, Event, Memory, citation_of, usage_of
 from memlayer.ports import MemoryQuery, RetentionCutoffs
+from memlayer.view.texts import proof
 from tests.support.memory_store import MemoryStore
 
 NOW = 400 * DAY_MS
-PLENTY = Facts(accesses=20, confidence=1.0, sessions=9, last_ms=NOW, said=2, has_evidence=True)
+PLENTY = Facts((1.0,) * 20, sessions=9, last_ms=NOW, said=2, has_evidence=True)
 
 
 def memory(name: str = "m1", text: str = "커밋 메시지는 한국어로 쓴다", **fields: object) -> Memory:
@@ -29,13 +30,13 @@ def test_nothing_used_is_raw_and_says_why() -> None:
 @pytest.mark.parametrize("level", list(CRITERIA))
 def test_each_criterion_holds_at_its_edge_and_refuses_below(level: Level) -> None:
     need = CRITERIA[level]
-    edge = Facts(need.accesses, need.confidence, need.sessions, NOW - need.days * DAY_MS, 1, has_evidence=True)
+    edge = Facts((need.confidence,) * need.accesses, need.sessions, NOW - need.days * DAY_MS, 1, has_evidence=True)
     assert grow(edge, NOW).level == level
     assert grow(replace(edge, last_ms=edge.last_ms - DAY_MS), NOW).level == Level.RAW
     young = replace(edge, last_ms=NOW)
     below = {
-        "used": replace(young, accesses=need.accesses - 1),
-        "confidence": replace(young, confidence=need.confidence - 0.01),
+        "used": replace(young, strengths=young.strengths[1:]),
+        "confidence": replace(young, strengths=(need.confidence - 0.01,) * need.accesses),
     }
     if need.sessions:
         below["further sessions"] = replace(young, sessions=need.sessions - 1)
@@ -62,7 +63,7 @@ def told(store: MemoryStore, *sessions: str) -> Memory:
     return made
 
 
-def test_facts_count_uses_once_a_session_and_repetitions() -> None:
+def test_facts_count_one_access_a_session_the_strongest_of_its_kinds() -> None:
     store = MemoryStore()
     made = told(store, "s1", "s2", "s3", "s2")
     store.put_usages(
@@ -74,8 +75,8 @@ def test_facts_count_uses_once_a_session_and_repetitions() -> None:
         ]
     )  # fmt: skip
     facts = facts_of(store, [made])[made.id]
-    assert (facts.accesses, facts.sessions, facts.last_ms, facts.said) == (5, 3, 13, 3)
-    assert facts.confidence == round((0.5 + 1.0 + 0.9 + 1.0 + 1.0) / 5, 3)
+    assert (facts.accesses, facts.sessions, facts.last_ms, facts.said) == (4, 3, 13, 3)
+    assert facts.strengths == (1.0, 1.0, 1.0, 0.9)
 
 
 def test_only_shown_notes_stay_low_and_pinned_are_certain() -> None:
@@ -84,6 +85,20 @@ def test_only_shown_notes_stay_low_and_pinned_are_certain() -> None:
     store.put_usages([usage_of(made, SHOWN, session_id="t%d" % at, prompt_id="p", at_ms=NOW - at) for at in range(20)])
     assert grow(facts_of(store, [made])[made.id], NOW).level == Level.STRUCTURED
     assert grow(facts_of(store, [replace(made, pinned=True)])[made.id], NOW).level == Level.ACTIVE
+
+
+@pytest.mark.parametrize(("cited", "level"), [(0, 1), (1, 1), (2, 2), (3, 2), (4, 3), (8, 3), (9, 4), (30, 4)])
+def test_level_is_reached_by_the_sessions_that_used_a_note_shown_at_thirty_starts(cited: int, level: int) -> None:
+    store = MemoryStore()
+    made = told(store, "s0")
+    for at in range(30):
+        for how in (SHOWN, CITED) if at < cited else (SHOWN,):
+            store.put_usages([usage_of(made, how, session_id="t%d" % at, prompt_id="p", at_ms=NOW - at)])
+    assert grow(facts_of(store, [made])[made.id], NOW).level == level
+
+
+def test_page_has_a_word_for_each_level_but_the_first() -> None:
+    assert [bool(proof(int(level))) for level in Level] == [False, True, True, True, True]
 
 
 def test_keeper_writes_what_changed_and_is_idempotent() -> None:
