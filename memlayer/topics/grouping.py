@@ -19,19 +19,21 @@ from memlayer.text.terms import inverse_document_frequency
 from memlayer.topics.profile import Profile
 
 MIN_ALIKE = 0.12  # below it sessions of the real sets had read as different matters
+SUBJECT_WEIGHT = 4.0  # a note's subject was given to name the matter
 FILE_WEIGHT, NAME_WEIGHT = 2.0, 1.5  # a shared file says more than a shared word
 MAX_SHARE = 0.4  # of the sessions: a term in more of them is the project's own name
 MAX_SESSIONS = 600
 MAX_TOPICS = 10
 MAX_NAMES = 4
-TEXT_CHARS = 180
+TEXT_CHARS = 240
+MAX_PATTERN, MAX_NOTES = 2, 3
 
 
 @dataclass(frozen=True)
 class Topic:
     """Sessions on one matter, oldest first.
 
-    names: words that tell it from others.
+    names: its notes' subject, and words that tell it from others. pattern: sentences that several of its sessions said.
     """
 
     profiles: tuple[Profile, ...]
@@ -63,24 +65,58 @@ def topics_of(profiles: Sequence[Profile], most: int = MAX_TOPICS) -> list[Topic
     shared = [name for name, count in counts.items() if 1 < count <= max(2, MAX_SHARE * len(rows))]
     kept = {name: at for at, name in enumerate(shared)}
     groups = _grouped(_alike(features, kept, counts, len(rows)), len(rows))
-    topics = [Topic(tuple(rows[at] for at in group), _names(group, features, counts, len(rows))) for group in groups]
+    topics = [
+        Topic(
+            members := tuple(rows[at] for at in group),
+            tuple(filter(None, (_subject(members), *_names(group, features, counts, len(rows)))))[:MAX_NAMES],
+        )
+        for group in groups
+    ]
     return sorted(topics, key=lambda topic: (-topic.turns, -topic.last_ms))[:most]
 
 
 def line_of(topic: Topic) -> str:
-    """Return a topic as one readable line, its newest session's text last."""
+    """Return a topic as one readable line, its matter last."""
     days = [time.strftime("%m-%d", time.localtime(ms / 1000)) for ms in (topic.profiles[0].first_ms, topic.last_ms)]
     when = days[0] if days[0] == days[1] else " to ".join(days)
     count = "1 session" if len(topic.profiles) == 1 else "%d sessions" % len(topic.profiles)
     head = ", ".join(topic.names)
-    text = cut(flatten(topic.profiles[-1].best), TEXT_CHARS)
+    text = cut(flatten("; ".join(matter_of(topic))), TEXT_CHARS)
     return "%s%s, %s: %s" % (head + " (" if head else "(", count, when + ")", text)
+
+
+def matter_of(topic: Topic) -> list[str]:
+    """Return a topic's pattern and its notes, else its newest session's text."""
+    subject = _subject(topic.profiles)
+    of_subject = {row.text: row for profile in topic.profiles for row in profile.stated if row.subject == subject}
+    newest = sorted(of_subject.values(), key=lambda row: -row.at_ms)
+    pattern = pattern_of(topic)
+    notes = [row.text for row in newest if not any(text.startswith(flatten(row.text)) for text in pattern)]
+    return [*pattern, *notes[:MAX_NOTES]] or [topic.profiles[-1].best]
+
+
+def pattern_of(topic: Topic) -> list[str]:
+    """Return the sentences that several of its sessions said, counted."""
+    own = {profile.session_id for profile in topic.profiles}
+    counts = {row.text: len(row.sessions & own) for profile in topic.profiles for row in profile.stated}
+    said = Counter(key for profile in topic.profiles for key in profile.said)
+    sentences = {key: text for profile in topic.profiles for key, text in profile.said.items()}
+    counts.update({sentences[key]: count for key, count in said.items() if sentences[key] not in counts})
+    best = sorted((text for text, count in counts.items() if count > 1), key=lambda text: (-counts[text], text))
+    return ["%s (in %d sessions)" % (flatten(text), counts[text]) for text in best[:MAX_PATTERN]]
+
+
+def _subject(profiles: Sequence[Profile]) -> str:
+    """Return the subject of most sessions' notes, "" for none."""
+    counts = Counter(subject for profile in profiles for subject in profile.subjects)
+    return min(counts, key=lambda subject: (-counts[subject], subject), default="")
 
 
 def _features(profile: Profile) -> dict[str, float]:
     """Return a session's terms, names and files with their weights."""
     weights = {term: 1.0 + np.log(count) for term, count in profile.terms.items()}
     weights.update({"name:" + name.casefold(): NAME_WEIGHT for name in profile.names})
+    weights.update({"subject:" + subject.casefold(): SUBJECT_WEIGHT for subject in profile.subjects})
     weights.update({"file:" + path: FILE_WEIGHT for path in profile.files})
     return weights
 

@@ -6,18 +6,22 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from memlayer.edge.capture.tool_use import EDITS
+from memlayer.growth.facts import sessions_of
 from memlayer.kinds import Category, Kind
 from memlayer.model import Event, Memory
 from memlayer.ports import MemoryQuery, Store
-from memlayer.text.terms import index_terms
+from memlayer.text.sentences import sentences
+from memlayer.text.terms import index_terms, query_terms
 from memlayer.turns.outcome import call_of
 from memlayer.turns.turn import prompt_and_answer
 
 MAX_ROWS = 20_000
 PROMPT_CHARS, ANSWER_CHARS = 400, 300  # of a turn; what follows is detail
+MAX_SENTENCE_CHARS, FEWEST_TERMS = 200, 3  # of a sentence that may be a topic's pattern
 # Names of code and things, as people write them: `push_sessions`, `shadow-branch`, `GoReleaser`, `PROJ-12`, `api.py`.
 _NAME = re.compile(
     r"(?<![A-Za-z0-9_])(?:[A-Za-z]+[_.-][A-Za-z0-9][A-Za-z0-9_.-]*[A-Za-z0-9_]|[A-Z]?[a-z]+[A-Z][A-Za-z0-9_]+)"
@@ -25,12 +29,22 @@ _NAME = re.compile(
 )
 
 
+class Stated(NamedTuple):
+    """A note or statement of a session. sessions: all that said it."""
+
+    text: str
+    subject: str
+    at_ms: int
+    sessions: frozenset[str]
+
+
 @dataclass(frozen=True)
 class Profile:
     """The matter of a session.
 
     files: changed in it. names: of code and things. terms: of its turns, each once a turn. best: the text that tells
-    it best: a note, else its summary, else its last turn; citation: of that. source_ids: events of its turns.
+    it best: a note, else its summary, else its last turn; citation: of that. source_ids: events of its turns. stated:
+    its notes. said: its sentences, by their terms.
     """
 
     session_id: str
@@ -43,6 +57,13 @@ class Profile:
     best: str
     citation: str
     source_ids: tuple[str, ...]
+    stated: tuple[Stated, ...] = ()
+    said: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def subjects(self) -> Counter[str]:
+        """The subjects of its notes."""
+        return Counter(row.subject for row in self.stated if row.subject)
 
 
 def profiles(store: Store, project_id: str, since_ms: int, limit: int = MAX_ROWS) -> list[Profile]:
@@ -59,8 +80,24 @@ def profiles(store: Store, project_id: str, since_ms: int, limit: int = MAX_ROWS
     for event in store.events(project_id=project_id, kind="tool", limit=limit):
         if event.session_id in by_session:
             files.setdefault(event.session_id, set()).update(changed_files([event]))
-    made = [profile_of(rows, files.get(session_id, set())) for session_id, rows in by_session.items()]
+    stated = _stated(store, [row for rows in by_session.values() for row in rows])
+    made = [
+        profile_of(rows, files.get(session_id, set()), stated.get(session_id, ()))
+        for session_id, rows in by_session.items()
+    ]
     return sorted((row for row in made if row is not None), key=lambda row: row.first_ms)
+
+
+def _stated(store: Store, memories: Sequence[Memory]) -> dict[str, list[Stated]]:
+    """Return the notes and statements of each session that said them."""
+    rows = [row for row in memories if row.category == Category.CORE and row.known_kind is not Kind.TASK]
+    occasions = sessions_of(store, rows)
+    out: dict[str, list[Stated]] = {}
+    for row in rows:
+        said = frozenset((row.session_id, *occasions[row.id].at_ms))
+        for session_id in said:
+            out.setdefault(session_id, []).append(Stated(row.headline or row.text, row.subject, row.at_ms, said))
+    return out
 
 
 def changed_files(events: Iterable[Event]) -> set[str]:
@@ -70,7 +107,7 @@ def changed_files(events: Iterable[Event]) -> set[str]:
     return {posixpath.join(*path.rstrip("/").split("/")[-2:]) for path in paths}
 
 
-def profile_of(rows: Sequence[Memory], files: Iterable[str]) -> Profile | None:
+def profile_of(rows: Sequence[Memory], files: Iterable[str], stated: Iterable[Stated] = ()) -> Profile | None:
     """Make a session's profile; None without a turn worth recalling."""
     turns = sorted(
         (row for row in rows if row.known_kind in (Kind.TURN, Kind.OPEN_QUESTION)), key=lambda row: row.at_ms
@@ -79,11 +116,18 @@ def profile_of(rows: Sequence[Memory], files: Iterable[str]) -> Profile | None:
         return None
     terms: Counter[str] = Counter()
     names: set[str] = set()
+    said: dict[str, str] = {}
     for turn in turns:
         prompt, answer = prompt_and_answer(turn.text)
         text = prompt[:PROMPT_CHARS] + "\n" + answer[:ANSWER_CHARS]
         terms.update(set(index_terms(text).split()))
         names.update(_NAME.findall(text))
+        for start, end in sentences(text):
+            if (
+                end - start <= MAX_SENTENCE_CHARS
+                and len(of_sentence := set(query_terms(text[start:end]))) >= FEWEST_TERMS
+            ):
+                said.setdefault(" ".join(sorted(of_sentence)), text[start:end])
     best = _best(rows, turns)
     return Profile(
         session_id=turns[0].session_id,
@@ -96,6 +140,8 @@ def profile_of(rows: Sequence[Memory], files: Iterable[str]) -> Profile | None:
         best=best.text,
         citation=best.citation,
         source_ids=tuple(source for turn in turns for source in turn.source_ids),
+        stated=tuple(stated),
+        said=said,
     )
 
 

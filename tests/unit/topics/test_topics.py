@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from memlayer.indexing.indexer import Indexer
+from memlayer.indexing.term_stats import TermStats
 from memlayer.kinds import Category, Kind
 from memlayer.model import Event, turn_memory_id
 from memlayer.ports import MemoryQuery
@@ -23,6 +25,7 @@ from memlayer.topics.profile import Profile, profiles
 from memlayer.topics.recent import DAY_MS, HOUR_MS, IDLE_MS, MAX_EVENTS, goes_on, is_due, within_a_day
 from memlayer.turns.turn_memory import turn_memory
 from tests.support.memory_store import MemoryStore
+from tests.support.turns_in_memory import NoCache
 
 NOW = 1_790_000_000_000
 # Matters of two projects in one store: each list is a matter, each entry a session of (prompt, answer).
@@ -84,9 +87,14 @@ def test_only_sessions_since_a_time_count() -> None:
     assert topics_of([]) == []
 
 
+def indexing(store: MemoryStore) -> Indexer:
+    made = {"cache": NoCache(), "terms": TermStats(), "max_tokens": 400, "overlap_tokens": 80}
+    return Indexer(store, embedder=lambda: None, **made)  # type: ignore[arg-type]
+
+
 def test_keeper_is_idempotent_and_rests_on_turns(tmp_path: Path) -> None:
     store = filled()
-    keeper = TopicKeeper(store, Tombstones(str(tmp_path)))
+    keeper = TopicKeeper(store, indexing(store), Tombstones(str(tmp_path)))
     assert keeper.renew("p1", NOW) is True and keeper.renew("p1", NOW) is False
     known = keeper.known("p1")
     assert len(known) == 2 and all(row.kind == "topic" and row.category == "daily" for row in known)
@@ -169,3 +177,50 @@ def test_start_tells_where_seamless_work_stopped() -> None:
     assert goes_on(block, rows, Transition.TOPIC_SHIFT, 1200) == block
     assert goes_on(block, rows, Transition.SEAMLESS, len(block) + 20) == block
     assert goes_on("", rows, Transition.SEAMLESS, 1200) == "" and goes_on(block, [], Transition.SEAMLESS, 99) == block
+
+
+def noted(store: MemoryStore, session: str, text: str, subject: str, *sources: str) -> None:
+    """Put a model's note of a session, said in the sessions of these events too."""
+    turn = next(row for row in store.memories(MemoryQuery(session_id=session)) if row.category == "conversation")
+    made = replace(turn, id="note " + text, category=Category.CORE, kind=Kind.FACT, text=text + " — at length.")
+    store.put_memories(
+        [replace(made, headline=text, subject=subject, source_ids=(*turn.source_ids, *sources), at_ms=turn.at_ms + 9)]
+    )
+
+
+def test_topic_is_named_and_told_by_its_notes_not_by_its_newest_session() -> None:
+    store = filled()
+    noted(store, "s0", "웹훅 중복은 event_id로 막는다", "결제 웹훅", "u3", "u6")
+    noted(store, "s3", "Signatures are checked with HMAC", "결제 웹훅")
+    [topic] = [row for row in topics_of(profiles(store, "p1", 0)) if "toss_webhook.py" in row.names]
+    assert topic.names[0] == "결제 웹훅" and {row.session_id for row in topic.profiles} == {"s0", "s3", "s6"}
+    head, _, matter = line_of(topic).partition("): ")
+    assert head.startswith("결제 웹훅, ")
+    assert matter == "웹훅 중복은 event_id로 막는다 (in 3 sessions); Signatures are checked with HMAC"
+
+
+def test_notes_of_one_subject_group_sessions_that_share_no_word() -> None:
+    store = filled()
+    assert not any(
+        {"s0", "s1"} <= {row.session_id for row in topic.profiles} for topic in topics_of(profiles(store, "p1", 0))
+    )
+    for session in ("s0", "s1"):
+        noted(store, session, "note of " + session, "7월 출시")
+    topics = topics_of(profiles(store, "p1", 0))
+    assert [topic.names[0] for topic in topics if {"s0", "s1"} <= {row.session_id for row in topic.profiles}] == [
+        "7월 출시"
+    ]
+
+
+def test_pattern_of_a_topic_is_the_sentence_that_several_of_its_sessions_said() -> None:
+    store = filled()
+    for number in (0, 3):
+        events = [
+            replace(event, text=event.text + " 결제 모듈은 수요일 오후에만 배포한다.")
+            for event in store.events(ids=["a%d" % number])
+        ]
+        turn = turn_memory([*store.events(ids=["u%d" % number]), *events])
+        assert turn is not None
+        store.put_memories([turn])
+    [topic] = [row for row in topics_of(profiles(store, "p1", 0)) if "toss_webhook.py" in row.names]
+    assert line_of(topic).endswith("결제 모듈은 수요일 오후에만 배포한다. (in 2 sessions)")
