@@ -216,7 +216,7 @@ def open_services(
         recall=recall, errors=KnownErrors(store), ground=ground, tasks=tasks, forget=forget, retention=retention,
         consolidator=consolidator, files=files, extra=extra,
         imports=ImportLog(Path(paths.cache(home)) / "imports.sqlite"),
-        levels=LevelKeeper(store), topics=TopicKeeper(store, tombstones), usages=usages, readings=readings,
+        levels=LevelKeeper(store), topics=TopicKeeper(store, indexer, tombstones), usages=usages, readings=readings,
         reader=session_reader(settings, home, store, indexer, tasks),
         sharing=Sharing(home, store, indexer, projects, tombstones),
         teams=Teams(home, store, indexer, cache, projects, tombstones),

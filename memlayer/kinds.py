@@ -134,9 +134,9 @@ KINDS: dict[Kind, KindRow] = {
     Kind.ROUTINE: KindRow("turn", Start.NEWEST_TURN, searched=False, recalled=False),
     Kind.DID_NOT_HOLD: KindRow("turn", Start.PINNED, mark="(did not hold) "),
     Kind.ENTRY: KindRow("day", Start.PINNED, searched=False, recalled=False),
-    Kind.SESSION_SUMMARY: KindRow("day", Start.LAST_SESSION, searched=False, recalled=False, of_session=True),
-    Kind.COMPACTION: KindRow("day", Start.PINNED, searched=False, recalled=False, of_session=True),
-    Kind.TOPIC: KindRow("day", Start.PINNED, searched=False, recalled=False),
+    Kind.SESSION_SUMMARY: KindRow("day", Start.LAST_SESSION, recalled=False, of_session=True),
+    Kind.COMPACTION: KindRow("day", Start.PINNED, recalled=False, of_session=True),
+    Kind.TOPIC: KindRow("day", Start.PINNED, recalled=False),
 }  # fmt: skip
 
 LASTING = tuple(kind for kind in Kind if KINDS[kind].drawn)

@@ -180,7 +180,8 @@ class Hit:
 class Scope:
     """The scope of a search.
 
-    project_ids None: everywhere, at the user's request only; session_id "": any.
+    project_ids None: everywhere, at the user's request only; session_id "": any. extra: columns with their values;
+    without a category daily memories are left out, since their turns say the same.
     """
 
     project_ids: tuple[str, ...] | None

@@ -273,7 +273,9 @@ class NoteKeeper:
         events = [event for event in events if event.kind in ("user", "assistant", "tool")]
         if events:
             joined = add_part(before, text)
-            self.store.put_memories([replace(summary_memory(session, joined, events), settled=SESSION_READER)])
+            summary = replace(summary_memory(session, joined, events), settled=SESSION_READER)
+            self.store.put_memories([summary])
+            self.indexer.index([summary])
 
 
 def _retired(memory: Memory, reason: Refusal) -> RefusedNote:

@@ -147,8 +147,18 @@ class Search:
     ) -> Counted:
         """Return the best hits above the floor, and the number of all.
 
-        Raises StoreError.
+        Daily memories, which their turns and notes outrank, stand last. Raises StoreError.
         """
+        found = self._found(query, scope, filters, limit, min_score, path_of)
+        if filters.category or len(found.best) >= limit:
+            return found
+        days = replace(filters, category=Category.DAILY)
+        more = self._found(query, scope, days, limit - len(found.best), min_score, path_of)
+        return Counted(found.best + more.best, found.total + more.total)
+
+    def _found(
+        self, query: Query, scope: Scope, filters: Filters, limit: int, min_score: float, path_of: PathOf
+    ) -> Counted:
         candidates = FILTERED_CANDIDATES if filters.is_any else max(self.candidates, limit)
         extra: dict[str, str] = {"category": filters.category} if filters.category else {}
         narrowed = replace(scope, session_id=filters.session_id, extra=extra)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from memlayer.edge.capture.spool import event_id
+from memlayer.indexing.indexer import Indexer
 from memlayer.kinds import Category, Kind
 from memlayer.model import Memory, citation_of, memory_key
 from memlayer.ports import MemoryQuery, Store
@@ -23,6 +24,7 @@ class TopicKeeper:
     """Writer of topics; in the daemon's writer. Twice changes nothing."""
 
     store: Store
+    indexer: Indexer
     tombstones: Tombstones
 
     def renew(self, project_id: str, now_ms: int) -> bool:
@@ -42,6 +44,7 @@ class TopicKeeper:
         ]
         if changed:
             self.store.put_memories(changed)
+            self.indexer.index(changed)
         return bool(changed)
 
     def known(self, project_id: str) -> list[Memory]:

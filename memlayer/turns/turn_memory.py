@@ -141,7 +141,7 @@ def carried_over(known: Memory | None, made: Memory) -> Memory:
 def is_searched(memory: Memory) -> bool:
     """True if a memory belongs in the search index.
 
-    Daily entries do not (their turns are in it), nor routine turns.
+    A turn's daily entry does not (the turn is in it), nor routine turns.
     """
     if memory.category == Category.CONVERSATION and is_routine_text(memory.text):  # also of an older version's turns
         return False

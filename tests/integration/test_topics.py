@@ -47,6 +47,41 @@ def test_topics_of_sessions_with_citations(home: Path, project: Path, hook: Hook
     assert run("topics", "--days", "0", code=2).stderr
 
 
+def test_summaries_and_topics_are_found_by_search_and_given_at_no_prompt(
+    home: Path, project: Path, hook: HookRunner, daemon: Daemon
+) -> None:
+    run = runner(home, project)
+    parts = ("재시도", "서명 검증", "로그")
+    for session in ("s1", "s2", "s3"):
+        for number, part in enumerate(parts):
+            prompt = "%s의 결제 웹훅 %s 문제를 toss_webhook.py에서 고쳐줘" % (session, part)
+            hook.turn(
+                session, "%s-%d" % (session, number), prompt, "toss_webhook.py의 결제 웹훅 %s를 고쳤습니다." % part
+            )
+        hook("session_end", session, reason="exit")
+    daemon.settle()
+    run("daemon", "stop")  # the next one looks for topics at once
+
+    def found(*words: str) -> list[dict[str, Any]]:
+        return list(json.loads(run("search", "결제 웹훅 toss_webhook.py", *words, "--json").stdout)["hits"])
+
+    wait_for(lambda: found("--kind", "topic"), "a topic", within_s=30, every_s=0.5)
+    assert {row["kind"] for row in found("--category", "daily")} == {"session_summary", "topic"}
+    assert {row["session_id"] for row in found("--kind", "session_summary")} == {"s1", "s2", "s3"}
+    whole = [row["category"] for row in found("--limit", "20")]
+    assert "daily" in whole and whole == sorted(whole, key=lambda category: category == "daily")
+    assert "[mem:" in run("search", "toss_webhook.py", "--category", "daily", "--brief").stdout
+    prompt = "결제 웹훅이 전에 왜 두 번 왔지? toss_webhook.py"
+    recalled = json.loads(run("recall", prompt, "--explain", "--json").stdout)
+    days = {row["citation"] for row in found("--category", "daily")}
+    assert recalled["candidates"] and not days & {row["citation"] for row in recalled["candidates"]}
+    run("reindex")
+    assert {row["kind"] for row in found("--category", "daily")} == {"session_summary", "topic"}
+    [topic, *_] = found("--kind", "topic")
+    run("forget", topic["citation"], "--yes")
+    assert topic["id"] not in {row["id"] for row in found("--category", "daily")}
+
+
 def test_endless_goes_on_with_the_day_and_session_mode_is_as_before(
     home: Path, project: Path, hook: HookRunner, daemon: Daemon
 ) -> None:

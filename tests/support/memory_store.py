@@ -352,6 +352,7 @@ def in_scope(chunk: Chunk, scope: Scope) -> bool:
         (scope.project_ids is None or chunk.project_id in scope.project_ids)
         and scope.session_id in ("", chunk.session_id)
         and (not scope.excluded_session_id or chunk.session_id != scope.excluded_session_id)
+        and ("category" in scope.extra or chunk.category != "daily")
         and all(getattr(chunk, column) == value for column, value in scope.extra.items())
     )
 

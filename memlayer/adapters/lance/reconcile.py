@@ -66,7 +66,8 @@ def reconcile(memories: Sequence[Memory], chunks: Iterable[Chunk], set_back: Col
     memories, with text and pin. A memory that it lacks was superseded; its successor is known where just one memory
     came back that could have replaced it.
     """
-    ordered = sorted(chunks, key=lambda chunk: (chunk.memory_id, chunk.start))
+    kept = (chunk for chunk in chunks if chunk.category != Category.DAILY)
+    ordered = sorted(kept, key=lambda chunk: (chunk.memory_id, chunk.start))
     indexed = {key: list(group) for key, group in groupby(ordered, key=lambda chunk: chunk.memory_id)}
     known = {memory.id for memory in memories}
     lost = [memory_of(pieces) for key, pieces in indexed.items() if key not in known]

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from memlayer.errors import StoreError
-from memlayer.kinds import category_of
+from memlayer.kinds import Category, category_of
 from memlayer.model import Chunk, Event, Memory, Scope, Usage
 from memlayer.ports import MemoryQuery
 
@@ -23,6 +23,7 @@ TABLES = (EVENTS, MEMORIES, CHUNKS, USAGES)
 
 VECTOR = "vector"
 _BLANKS = repeat("")
+NO_DAYS = "category != '%s'" % Category.DAILY  # see model.Scope
 _EXTRA_COLUMNS = ("category", "role", "memory_id", "event_id", "prompt_id")
 NOTHING = "false"
 ORDERS = {  # columns, and whether they ascend
@@ -215,4 +216,5 @@ def of_scope(scope: Scope) -> str:
         matching(project_id=scope.project_ids, session_id=scope.session_id),
         differs("session_id", scope.excluded_session_id) if scope.excluded_session_id else "",
         *(equals(column, value) for column, value in scope.extra.items()),
+        "" if "category" in scope.extra else NO_DAYS,
     )

@@ -20,6 +20,7 @@ from memlayer.adapters.search.project_rows import GivingWay, Key, P, Project, Re
 from memlayer.adapters.search.vector_matrix import ProjectVectors, bytes_per_row
 from memlayer.adapters.search.word_index import ProjectWords
 from memlayer.errors import StoreError
+from memlayer.kinds import Category
 from memlayer.model import Chunk, Hit, Scope
 from memlayer.ports import Holding
 
@@ -129,6 +130,8 @@ class ChunkSearch:
         """Report rows that were inserted or replaced."""
         groups: dict[Key, list[Chunk]] = {}
         for chunk in chunks:
+            if chunk.category == Category.DAILY:
+                continue
             groups.setdefault((chunk.project_id, ""), []).append(chunk)
             if chunk.model and chunk.vector is not None:
                 groups.setdefault((chunk.project_id, chunk.model), []).append(chunk)
@@ -225,7 +228,7 @@ class ChunkSearch:
         with self._lock:
             if kept.get(key) is not None:
                 return
-            where = schema.matching(project_id=project_id, model=model)
+            where = schema.all_of(schema.matching(project_id=project_id, model=model), schema.NO_DAYS)
             loaded = self._room_for(self._table.count(where), model)
             if loaded is not None:
                 self._fill(loaded, where, VECTOR if model else "terms")

@@ -140,6 +140,7 @@ def _put_summary(state: State, session: Session, arguments: ops.Turn) -> Memory 
         services.store, session.id, clean(arguments.text), kept=arguments.kept, at_ms=arguments.at_ms
     )
     if memory is not None:
+        services.indexer.index([memory])
         derived.memories_changed(state, {memory.project_id})
     return memory
 
@@ -161,7 +162,9 @@ def _undo(state: State, arguments: ops.Turn) -> TalkStep:
     undone = state.jobs.submit(
         "undo " + session.id, lambda: compaction.undo(services.store, session.id, now_ms)
     ).result()
-    if undone is None:
+    if undone is not None:
+        services.indexer.index([undone])
+    else:
         raise UserError("No compaction of this talk is left to undo")
     talk = compaction.restored(services.store, session.id)
     _begin_context(state, session, min((event.at_ms for event in talk.events), default=0))
