@@ -10,11 +10,10 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from memlayer.briefing.summary_text import summary_in_short
 from memlayer.kinds import mark_of
 from memlayer.model import GLOBAL, Memory
 from memlayer.text import context_block
-from memlayer.text.context_block import cut, flatten
+from memlayer.text.context_block import flatten
 from memlayer.turns.headline import headline_of
 
 EXPLANATION = (
@@ -27,7 +26,6 @@ OTHER_HEADING = "More:"
 # A start of this length is read in passing; beyond it the notes that long rested are told by their subjects alone.
 ROOMY_CHARS = 2500
 RULE_CHARS, RULES_SHARE = 90, 0.4  # of a rule that is told in its own words; of the room, for all of them
-SUMMARY_CHARS = 280
 REST_SESSIONS = 30
 
 
@@ -35,7 +33,7 @@ REST_SESSIONS = 30
 class Known:
     """Memories that a start may tell, each newest first.
 
-    sessions: (label, summary). rested: ids of notes that REST_SESSIONS sessions neither wrote nor used.
+    sessions: (line, its memory). rested: ids of notes that REST_SESSIONS sessions neither wrote nor used.
     """
 
     sessions: Sequence[tuple[str, Memory]]
@@ -50,18 +48,13 @@ class Known:
 def compose(known: Known, project_id: str, max_chars: int) -> str:
     """Return the block, "" for nothing to tell."""
     head = context_block.head(EXPLANATION)
-    first = [_line("(%s) %s" % (label, in_short(row)), row) for label, row in known.sessions]
+    first = [_line(text, row) for text, row in known.sessions]
     first += [_line("open: " + row.text, row) for row in known.tasks]
     room = max_chars - sum(len(line) + 1 for line in [head, *first])
     rules = _rules(known.rules, project_id, int(RULES_SHARE * room))
     room -= sum(len(line) + 1 for line in rules)
     lines = [*first, *_notes(known, room, room - max_chars + min(ROOMY_CHARS, max_chars)), *rules]
     return "\n".join([head, *lines]) if lines else ""
-
-
-def in_short(summary: Memory) -> str:
-    """Return a session's summary as a start tells it."""
-    return cut(flatten(summary_in_short(summary.text, SUMMARY_CHARS)), SUMMARY_CHARS)
 
 
 def _line(text: str, memory: Memory) -> str:

@@ -251,16 +251,14 @@ def _goals(real: Sequence[tuple[str, list[str], int]]) -> list[str]:
 def _goal(real: Sequence[tuple[str, list[str], int]]) -> str:
     """The person's sentence that is most about these turns."""
     telling = [item for item in real if not is_open_question(item[0], item[1]) and not is_routine(item[0], item[1])]
-    requests = [item for prompt, _, _ in telling for item in _requests(prompt)]
-    requests = [item for item in requests if _stands_alone(item)] or requests
-    if not requests:
+    asked = [item for prompt, _, _ in telling for item in requests(prompt)]
+    asked = [item for item in asked if stands_alone(item)] or asked
+    if not asked:
         return cut(" ".join(real[0][0].split()), GOAL_CHARS)
-    return cut(
-        max(zip(centrality(requests, _said(real)), requests, strict=True), key=lambda pair: pair[0])[1], GOAL_CHARS
-    )
+    return cut(max(zip(centrality(asked, _said(real)), asked, strict=True), key=lambda pair: pair[0])[1], GOAL_CHARS)
 
 
-def _requests(prompt: str) -> list[str]:
+def requests(prompt: str) -> list[str]:
     """A plan's title, or a prompt's first sentences; later ones are pasted."""
     if is_plan(prompt):
         title = _TITLE.search(prompt)
@@ -272,7 +270,7 @@ def _requests(prompt: str) -> list[str]:
     return [text for text in (trimmed(item.text) or item.text for item in sentences) if _SAID.match(text)]
 
 
-def _stands_alone(request: str) -> bool:
+def stands_alone(request: str) -> bool:
     """True for a request that somebody who was not there understands."""
     return width(request) >= NARROWEST and not has("outside", request) and not has("points_away", request)
 

@@ -15,20 +15,13 @@ from memlayer.consolidation.rules.signs import has
 from memlayer.kinds import BINDING, Category, Kind
 from memlayer.model import GLOBAL, PROVEN, Memory
 from memlayer.ports import MemoryQuery, Store
-from memlayer.text.context_block import ELLIPSIS, HEADER, cut, flatten
+from memlayer.text.context_block import HEADER, flatten
 from memlayer.text.word_lists import rows
 
 # An order: rules given as notes are forgotten after a compaction, an imperative one is obeyed (claude-code#95745).
 LEAD = "The user gave these standing orders. They still hold after the compaction. Follow every one:"
 MAX_CHARS = 4_000
-RULE, RULE_EVERYWHERE = "rule: ", "rule of every project: "
-MAX_RULE_CHARS = 240
-FEWEST_RULE_CHARS = 60  # of a longer rule; where not even these fit, rules are counted
-HEADS_CHARS, HEAD_CHARS = 120, 18  # the beginnings of the rules that are only counted
 _ORDERS_LOOKED_AT = 300
-_RULE_LINE = re.compile(r"(- \[mem:[^\]]*\] (?:%s|%s))(.*)" % (RULE, RULE_EVERYWHERE))
-_MORE_LINE = re.compile(r"- (\d+) more rules?, found by mem-search: (.*)")
-_HANGUL = re.compile("[가-힣]")
 
 
 def standing_orders(store: Store, project_id: str, max_chars: int = MAX_CHARS) -> tuple[str, frozenset[str]]:
@@ -149,71 +142,3 @@ def _is_noted_wish(memory: Memory) -> bool:
     """True for a model's note of a wish behind a person's words."""
     is_wish = memory.settled == SESSION_READER and memory.known_kind is Kind.PREFERENCE
     return is_wish and '"speaker":"user"' in memory.evidence
-
-
-def rule_lines(rules: Sequence[Memory], project_id: str, max_chars: int) -> list[str]:
-    """Return a line a rule, shortened evenly; those without room are counted."""
-    labelled = [
-        (RULE_EVERYWHERE if rule.project_id == GLOBAL != project_id else RULE, rule.citation, flatten(rule.text))
-        for rule in rules
-    ]
-    return _fitted([("- [mem:%s] %s" % (citation, label), text) for label, citation, text in labelled], max_chars)
-
-
-def rules_in_short(lines: Sequence[str], max_chars: int) -> tuple[list[str], list[str]]:
-    """Return (rules in less room, other lines) of a block.
-
-    Rules that were only counted are counted again.
-    """
-    rules, others, counted, heads = [], [], 0, ""
-    for line in lines:
-        if rule := _RULE_LINE.fullmatch(line):
-            rules.append((rule.group(1), rule.group(2)))
-        elif more := _MORE_LINE.fullmatch(line):
-            counted, heads = int(more.group(1)), more.group(2)
-        else:
-            others.append(line)
-    return _fitted(rules, max_chars, counted, heads), others
-
-
-def _fitted(rules: Sequence[tuple[str, str]], max_chars: int, counted: int = 0, heads: str = "") -> list[str]:
-    """Return the rules that fit, and a count of the rest.
-
-    rules: (citation and label, text). counted, heads: of rules that are only counted.
-    """
-    for shown in range(len(rules), -1, -1):
-        more = _more(counted + len(rules) - shown, [text for _, text in rules[shown:]], heads)
-        room = max_chars - sum(len(label) + 1 for label, _ in rules[:shown]) - len(more)
-        lengths = [min(len(text), MAX_RULE_CHARS) for _, text in rules[:shown]]
-        longest = _even_share(lengths, room)
-        if room >= 0 and all(longest >= min(length, FEWEST_RULE_CHARS) for length in lengths):
-            lines = [label + shortened(text, longest) for label, text in rules[:shown]]
-            return [*lines, more[:-1]] if more else lines
-    return []
-
-
-def _more(count: int, texts: Sequence[str], heads: str) -> str:
-    """Return the line that counts rules, "" for none."""
-    if not count:
-        return ""
-    named = " / ".join([*(cut(text, HEAD_CHARS) for text in texts), *([heads] if heads else [])])
-    return "- %d more rule%s, found by mem-search: %s\n" % (count, "" if count == 1 else "s", cut(named, HEADS_CHARS))
-
-
-def _even_share(lengths: Sequence[int], room: int) -> int:
-    """Return the length to which all are cut to fit together."""
-    for place, length in enumerate(sorted(lengths)):
-        left = len(lengths) - place
-        if length * left > room:
-            return max(0, room // left)
-        room -= length
-    return MAX_RULE_CHARS
-
-
-def shortened(rule: str, max_chars: int) -> str:
-    """Return a rule's head; of a Korean one also its verb."""
-    if len(rule) <= max_chars or not _HANGUL.search(rule):
-        return cut(rule, max_chars)
-    tail = rule[-(max_chars * 2 // 5) :]
-    tail = tail.partition(" ")[2] or tail
-    return cut(rule, max_chars - len(tail) - 1).rstrip(ELLIPSIS) + ELLIPSIS + " " + tail

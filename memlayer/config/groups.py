@@ -68,7 +68,7 @@ class WorkingSetSettings(Group):
     """The working set that a session starts with."""
 
     enabled: bool = setting(True, "Start a session with where the last one left off.")
-    max_entries: Whole = setting(6, "Entries a session starts with.", unit="entries", ge=0, le=20)
+    max_entries: Whole = setting(6, "0: a session starts with nothing; else of no effect.", unit="entries", ge=0, le=20)
     max_chars: Whole = setting(3500, "Length of the whole working set.", unit="characters", ge=0, le=9500)
 
 

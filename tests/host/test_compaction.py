@@ -174,5 +174,5 @@ def test_next_session_gets_summary(claude: Claude) -> None:
     wait_for(claude, lambda one: one.get("summarized_ms", 0) > 0)
     claude.api.script = lambda request: Answer(text="네.")
     started = claude("안녕").turn.injected("SessionStart")
-    assert "목표: 결제 재시도 횟수를 retry.toml 에 적어줘" in started, started
+    assert "결제 재시도 횟수를 retry.toml 에 적어줘" in started, started
     assert "재시도 횟수를 3으로 적었습니다" in started

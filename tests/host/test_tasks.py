@@ -61,5 +61,5 @@ def test_tasks_of_the_model_are_listed_and_stand_in_the_next_start_27_6_27_12(cl
     assert listed(claude, "--blocked") == {SECOND: "blocked"}
     assert "waits for " + FIRST in claude.printed("tasks")
     started = session(claude).turns[0].text
-    assert f"(open) {FIRST}" in started and f"(open) {SECOND}" in started
+    assert f"open: {FIRST}" in started and f"open: {SECOND}" in started
     assert THIRD not in started

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from memlayer.briefing.listed_start import EXPLANATION as STARTED
 from memlayer.edge.capture.noise import GENERATED_TAGS, is_noise
 from memlayer.edge.home import given_notes
-from memlayer.text.context_block import EXPLANATION, HEADER, WORKING_SET_EXPLANATION, flatten
+from memlayer.text.context_block import EXPLANATION, HEADER, flatten
 from memlayer.text.word_lists import rows
 from tests.hostile.attacks import ATTACKS, CONTROLS, FORGED_IDS
 from tests.support.cli_process import Cli
@@ -53,16 +54,24 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[HookRun
         yield hook, daemon, Cli(home, project)
 
 
-def check_block(block: str, explanation: str) -> None:
-    """Check one header, one explanation, then one line an entry.
+ENTRY = re.compile(r"- \[mem:[0-9A-Za-z]{6}\] \d{4}-\d\d-\d\d: \S.*\S$")
+STARTED_ENTRY = re.compile(r"- \S.*\S \[mem:[0-9A-Za-z]{6}\]$|[^\[\]<]{1,60}[:.]$")
 
-    Each entry begins with the one citation it has.
-    """
+
+def check_start(block: str) -> None:
+    """Check a start, whose entries end with the one citation they have."""
+    check_block(block, STARTED, STARTED_ENTRY)
+
+
+def check_block(block: str, explanation: str, entry: re.Pattern[str] = ENTRY) -> None:
+    """Check one header, one explanation, then one line an entry, each with one citation."""
     lines = block.split("\n")
     assert lines[:2] == [HEADER, explanation]
     assert len(lines) > 2
     for line in lines[2:]:
-        assert re.match(r"- \[mem:[0-9A-Za-z]{6}\] \d{4}-\d\d-\d\d: \S.*\S$", line), line
+        assert entry.match(line), line
+        if not line.startswith("- "):
+            continue
         line = OLDER.sub("", line, count=1)
         assert len(re.findall(r"[\[［【⟦]\s*/?\s*mem", line, re.I)) == 1, line
         assert not OPENING.search(line), line
@@ -82,9 +91,9 @@ def test_prompt_is_given_data(attacked: tuple[HookRunner, Daemon, Cli], number: 
 
 def test_session_start_is_given_data(attacked: tuple[HookRunner, Daemon, Cli]) -> None:
     hook, daemon, _ = attacked
-    check_block(hook("session_start", "fresh", source="startup").context, WORKING_SET_EXPLANATION)
+    check_start(hook("session_start", "fresh", source="startup").context)
     for path in (daemon.home / "working_sets").glob("*.txt"):  # printed by a hook without a daemon
-        check_block(path.read_text("utf-8"), WORKING_SET_EXPLANATION)
+        check_start(path.read_text("utf-8"))
 
 
 VERBS = [

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from memlayer.briefing.listed_start import rules_in
+from memlayer.text.context_block import text_of
 from tests.support.cli_process import Cli
 from tests.support.processes import Daemon, HookRunner
 
@@ -192,6 +194,5 @@ def test_no_rule_is_pushed_out_of_a_start_without_a_daemon(home: Home) -> None:
     home.daemon.stop()
     without = home.start("shop", "s2")
     for start in (live, without):
-        lines = [line for line in start.split("\n") if "] rule" in line]
-        assert all(any(line.endswith(": " + rule) for line in lines) for rule in rules) and len(lines) == 4
-        assert len(start) <= 1200
+        lines = [text_of(line) for line in rules_in(start)]
+        assert all(rule in lines for rule in rules) and len(lines) == 4

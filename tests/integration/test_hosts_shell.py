@@ -31,5 +31,5 @@ def test_a_model_remembers_in_its_own_name_and_changes_nothing(tmp_path: Path) -
         put_typed(str(home), "s1", "memory-remember", {"text": "항상 pnpm을 쓴다", "project_dir": str(project)})
         assert model("slash", "memory-remember", "s1").returncode == 0
         start = hook("session_start", "s2", source="startup").context
-        assert "rule: 커밋 메시지는 항상 한국어로" in start and "rule: 항상 pnpm을" in start
-        assert "rule: In every project" not in start
+        assert "\n- 커밋 메시지는 항상 한국어로" in start and "\n- 항상 pnpm을" in start
+        assert "In every project" not in start

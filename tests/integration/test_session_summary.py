@@ -56,7 +56,8 @@ def test_ended_session_is_summarized(daemon: Daemon, hook: HookRunner) -> None:
     assert (found["category"], found["kind"], found["session_id"]) == ("daily", "session_summary", "s1")
     assert found["key"].startswith("daily_")
     assert len(found["source_ids"]) == 4
-    daemon.wait_for(lambda: "목표:" in hook("session_start", "s2", source="startup").context, "working set")
+    line = "제한해줘 (결제.py; failing)"
+    daemon.wait_for(lambda: line in hook("session_start", "s2", source="startup").context, "working set")
 
 
 def test_end_known_only_to_spool(daemon: Daemon, hook: HookRunner) -> None:
@@ -155,6 +156,6 @@ def test_own_turns_hidden_after_compaction(daemon: Daemon, hook: HookRunner) -> 
     daemon.settle()
     hook("pre_compact", "now", trigger="auto", custom_instructions=None)
     told = hook("session_start", "now", source="compact").context
-    assert "목표: 결제 재시도" in told
+    assert "결제 재시도 횟수를 세 번으로" in told
     assert "색인을 밤마다" not in told
     assert "색인을 밤마다" in hook("session_start", "other", source="startup").context

@@ -73,14 +73,14 @@ def test_a_task_told_in_one_session_stands_in_the_start_of_the_next_27_12(workin
     working.hook("session_end", session="s1", reason="other")
     working.cli("flush", "--wait")
     started = working.hook("session_start", session="s2", source="startup").stdout
-    assert "(open) 배포 문서 고치기" in json.dumps(json.loads(started), ensure_ascii=False)
+    assert "open: 배포 문서 고치기" in json.dumps(json.loads(started), ensure_ascii=False)
 
 
 def test_start_tells_a_task_beside_the_one_that_waits_for_it_27_12(working: Working) -> None:
     working.cli("task", "add", "보안 검토")
     working.cli("task", "add", "배포", "--by", "보안 검토")
     told = working.hook("session_start", session="s2", source="startup").context
-    assert "(open) 보안 검토\n" in told + "\n" and "(open) 배포 (waits for: 보안 검토)" in told
+    assert "open: 보안 검토 [" in told and "open: 배포 (waits for: 보안 검토)" in told
 
 
 def test_sentences_of_a_prompt_close_known_tasks_or_are_asked_once_in_review(working: Working) -> None:
@@ -245,6 +245,6 @@ def test_start_itself_looks_for_commits(working: Working) -> None:
     committed(project, "cart.py", time.time() - 5000)
     working.cli("task", "add", "cart.py 정리")
     committed(project, "cart.py", time.time() + 60)
-    assert "(open) cart.py 정리" in start(working, "s2")
+    assert "open: cart.py 정리" in start(working, "s2")
     told = "cart.py 정리 (maybe done: its file has commits since)"
     wait_for(lambda: told in start(working, "s3"), "the commits", every_s=0.2)

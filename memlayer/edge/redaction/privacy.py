@@ -51,6 +51,7 @@ _HIDDEN_BETWEEN = f"[{_UNSEEN_OR_SHAPING}](?<={_WRITTEN}[{_UNSEEN_OR_SHAPING}])[
 _CITED = r"\[mem:[^\]\s]{1,40}\]"
 _DATED_ENTRY = r"[\s>]*- " + _CITED + r" \d{4}-\d\d-\d\d: "
 _ENTRY = _DATED_ENTRY + r"|[\s>]*- .*" + _CITED + r"\s*$"  # within a block
+_COUNTED = r"[\s>]*\d+ (?:older notes|more rules)\b.*\bmem-search\b"
 _HEADING = r"[\s>]*[^\s>-].{0,80}[:.]\s*$"  # between its entries: a subject, or a count of those left out
 _KEYED_ENTRY = _DATED_ENTRY + r"|[\s>]*- [a-z]{2,20}_(?:\d{4}-\d\d-\d\d_)?[0-9A-Za-z]{3,16}: .*" + _CITED + r"\s*$"
 _BLOCK_HEADER = "[Memory context]"
@@ -215,7 +216,7 @@ def _end_of_block(lines: list[str], at: int) -> int:
 
 
 def _is_entry(line: str) -> bool:
-    return "[mem:" in line and re.match(_ENTRY, line) is not None
+    return re.match(_ENTRY if "[mem:" in line else _COUNTED, line) is not None
 
 
 _NARROW.update(zip(map(ord, "　〈〉【】〔〕"), map(ord, " <>[][]")))

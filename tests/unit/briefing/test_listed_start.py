@@ -8,8 +8,7 @@ import pytest
 
 from memlayer.briefing import listed_start
 from memlayer.briefing.listed_start import EXPLANATION, REST_SESSIONS, RULES_HEADING
-from memlayer.briefing.noted_start import FRESH_SESSIONS, live_tasks
-from memlayer.briefing.working_set import WorkingSetRules, compose, in_short, without_said
+from memlayer.briefing.working_set import FRESH_SESSIONS, compose, in_short, live_tasks, without_said
 from memlayer.consolidation.extractor import SESSION_READER
 from memlayer.edge.redaction.privacy import strip_own_blocks
 from memlayer.kinds import Category, Kind
@@ -159,12 +158,6 @@ def test_subagent_gets_rules_first_and_host_lines_go(kept: Kept) -> None:
     short = in_short(made, 600)
     assert len(short) <= 600 and "변경은 PR 로만 올린다" in entry_lines(short)[0]
     assert listed_start.without_empty_headings(["[Memory context]", "a:", "b:", "- x [mem:aaaaaa]"]).count(":") == 2
-
-
-def test_start_without_notes_keeps_its_smaller_bound(kept: Kept) -> None:
-    for number in range(30):
-        kept("core", "preference", "앞으로 %d번 서비스는 항상 금요일 오전에 점검하고 결과를 기록해줘" % number)
-    assert len(compose(kept.store, "p1", WorkingSetRules())) <= 1200
 
 
 def test_memory_without_headline_has_its_first_clause() -> None:
