@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from memlayer.briefing.past_sessions import of_a_script
 from memlayer.briefing.session_summary import summary_memory
 from memlayer.briefing.standing_orders import by_a_person, is_order
 from memlayer.briefing.summary_text import add_part
+from memlayer.briefing.working_set import TURNS_LOOKED_AT
 from memlayer.consolidation.authors import by_models
 from memlayer.consolidation.conflicts import Draft
 from memlayer.consolidation.extractor import SESSION_READER, is_rule_made
@@ -30,8 +33,11 @@ from memlayer.tasks.states import OPEN, By, Status, Task
 from memlayer.text.terms import index_terms
 from memlayer.turns import evidence
 from memlayer.turns.evidence import from_json
+from memlayer.turns.headline import MAX_HEADLINE_CHARS
 
 MAX_ROWS = 10_000
+SAID_BY_PERSON = "user"
+RUN_CLAIMS = {True: "실행의 주장: ", False: "A run claims: "}  # of a session whose prompts a script sent
 
 
 @dataclass(frozen=True)
@@ -48,13 +54,14 @@ class Question:
 
 @dataclass
 class Kept:
-    """The effect of one answer."""
+    """The effect of one answer. is_run: a script sent the prompts."""
 
     notes: list[Memory] = field(default_factory=list)
     tasks: list[Task] = field(default_factory=list)
     refused: list[RefusedNote] = field(default_factory=list)
     ended: list[RefusedNote] = field(default_factory=list)  # memories, with the reason
     questions: list[Question] = field(default_factory=list)
+    is_run: bool = False
 
 
 @dataclass(frozen=True)
@@ -105,16 +112,25 @@ class NoteKeeper:
             retired = self._retire_rules(draft, kept, session, turns)
             known = [*self.in_force(session.project_id), *draft.get(row.id for row in self._overtaken(retired))]
             by_citation = {row.citation: row for row in known if row.id not in retired}
-            room = room_for(len(turns))
+            kept.is_run = self._is_run(session)
+            room = Counter({False: 1}) if kept.is_run else room_for(len(turns))
             for note in answer.notes:
                 self._keep_note(draft, kept, session, turns, note, by_citation, room)
-            for citation in answer.drop:
+            for citation in () if kept.is_run else answer.drop:
                 self._drop(draft, kept, by_citation.get(citation), turns[-1].at_ms)
-            self._keep_tasks(kept, session, turns, answer.tasks)
+            self._keep_tasks(kept, session, turns, () if kept.is_run else answer.tasks)
             draft.commit()
             shown = [row.text for row in (*by_citation.values(), *self.open_tasks(session.project_id))]
             self._keep_summary(session, turns, answer.summary, summary, shown)
         return kept
+
+    def _is_run(self, session: Session) -> bool:
+        """Return whether a script typed a session's prompts."""
+        query = MemoryQuery(project_id=session.project_id, category=Category.CONVERSATION, limit=TURNS_LOOKED_AT)
+        turns = self.store.memories(query) if session.project_id else []
+        scripts = of_a_script(turns)
+        ours = [turn.id in scripts for turn in turns if turn.session_id == session.id]
+        return bool(ours) and all(ours)
 
     def _current(self, project_id: str) -> list[Memory]:
         query = MemoryQuery(project_id=project_id, category=Category.CORE, is_current=True, limit=MAX_ROWS)
@@ -137,16 +153,20 @@ class NoteKeeper:
             return
         models = by_models(self.store, named)
         ours = [row for row in named if row.id in models or row.id in draft.memories]
+        ours = [row for row in ours if not (kept.is_run and rests_on_person(row))]
         merged = merge(result, ours, turns)
         new = self._memory_of(session, turns, result, merged.text)
+        new = claimed(new) if kept.is_run else new
         problem = self._problem(new, by_citation.values(), {row.id for row in merged.replaced})
         is_applied = any(row.id == new.id for row in by_citation.values())
-        if problem is None and not merged.replaced and not (is_applied and note.replaces):
+        adds = not merged.replaced and not (is_applied and note.replaces)
+        if problem is None and (kept.is_run or adds):
             problem = _take(room, new.known_kind)
         if problem is not None:
             kept.refused.append(RefusedNote(note, problem))
             return
-        kept.questions += [Question(row.id, new.id, "replace") for row in named if row not in ours]
+        asked = [] if kept.is_run else [row for row in named if row not in ours]
+        kept.questions += [Question(row.id, new.id, "replace") for row in asked]
         replaced = [
             replace(row, superseded_by=new.id, superseded_ms=new.at_ms) for row in merged.replaced if row.id != new.id
         ]
@@ -276,6 +296,18 @@ class NoteKeeper:
             summary = replace(summary_memory(session, joined, events), settled=SESSION_READER)
             self.store.put_memories([summary])
             self.indexer.index([summary])
+
+
+def rests_on_person(note: Memory) -> bool:
+    """Return whether a note's quote is of a person's words."""
+    return any(proof.speaker == SAID_BY_PERSON for proof in from_json(note.evidence))
+
+
+def claimed(note: Memory) -> Memory:
+    """Return a note that says that nobody typed its session."""
+    mark = RUN_CLAIMS[bool(re.search("[가-힣]", note.text))]
+    headline = mark + note.headline if note.headline else ""
+    return replace(note, text=mark + note.text, headline=headline if len(headline) <= MAX_HEADLINE_CHARS else "")
 
 
 def _retired(memory: Memory, reason: Refusal) -> RefusedNote:

@@ -46,6 +46,7 @@ class Reason(Enum):
     SAME_TURN = "its turn has an entry"
     TAKEN_BACK = "its statement was taken back"
     TEMPLATED = "its prompt begins like many others, as a script sends them"
+    LESSON = "a note of its session on the same matter has an entry"
     NOTED = "a turn, which a project with notes gives only to a prompt that asks for the past"
     HOST_SAYS = "the host's own memory, which is loaded, says it"
     CROWDED = "no room left in the block"

@@ -1,6 +1,7 @@
 """Precedence of entries that tell of one thing.
 
-A newer value goes before an older one, and a statement before the person's own question about it.
+A newer value goes before an older one, a statement before the person's own question about it, and the lesson before the
+guess: a note before the turns of its session.
 """
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ from itertools import islice
 from typing import NamedTuple, TypeVar
 
 from memlayer.consolidation.conflict.another_value import content, gives_another_value
+from memlayer.kinds import Category
+from memlayer.model import Chunk
 from memlayer.recall.candidate import Candidate
+from memlayer.recall.retriever import Score
 from memlayer.text.sentences import is_question, sentences
 from memlayer.text.value_slots import has_value, slots
 from memlayer.turns.plans import is_done, plan_of
@@ -21,6 +25,7 @@ from memlayer.turns.turn import prompt_and_answer
 
 MAX_SENTENCES = 12  # of an entry
 SHARED = 0.5  # of a question's words, in the statement that answers it
+LESSON = 0.5  # of a turn's share of a query, in the note on the same matter
 FEWEST = 2  # words of a statement: one without a value needs more to be told again
 MOST_GIVEN = 8  # candidates that may be given; the block has room for three
 LOOKED_AT = 10  # candidates of too small a chance
@@ -135,3 +140,45 @@ def _statements(text: str) -> tuple[str, ...]:
     lines = (line for part in prompt_and_answer(text) for line in part.split("\n"))
     texts = (line[span.start : span.end] for line in lines for span in sentences(line))
     return tuple(islice((sentence for sentence in texts if not is_question(sentence)), MAX_SENTENCES))
+
+
+def under_notes(rows: Sequence[Item], found_of: Callable[[Item], tuple[Chunk, Score]]) -> list[Item]:
+    """Return the rows, each turn behind the note of its session.
+
+    rows: best first. A turn may hold the guess that the note refutes, in the very words of the question.
+    """
+    ahead = [note_of(row, rows, found_of) for row in rows]
+    places = [max(place, rows.index(note)) if note is not None else place for place, note in enumerate(ahead)]
+    return [rows[place] for place in sorted(range(len(rows)), key=lambda at: (places[at], places[at] != at, at))]
+
+
+def note_of(turn: Item, rows: Sequence[Item], found_of: Callable[[Item], tuple[Chunk, Score]]) -> Item | None:
+    """Return the best note of a turn's session on its matter."""
+    chunk, score = found_of(turn)
+    if chunk.category is not Category.CONVERSATION:
+        return None
+    for row in rows:
+        other, fit = found_of(row)
+        if other.category is Category.CORE and other.session_id == chunk.session_id and _fits(fit, score):
+            return row
+    return None
+
+
+def _fits(note: Score, turn: Score) -> bool:
+    return (note.lexical or 0.0) >= LESSON * (turn.lexical or 0.0) and note.relevance >= LESSON * turn.relevance
+
+
+def found_of(candidate: Candidate) -> tuple[Chunk, Score]:
+    """Return a candidate as a search found it."""
+    return candidate.chunk, candidate.score
+
+
+def lessons_first(candidates: Sequence[Candidate], min_chance: float) -> list[Candidate]:
+    """Return a prompt's candidates, turns behind their notes.
+
+    A note before a turn that may be given has at least its chance.
+    """
+    for candidate in candidates:
+        if candidate.chance >= min_chance and (note := note_of(candidate, candidates, found_of)) is not None:
+            note.chance = max(note.chance, candidate.chance)
+    return under_notes(candidates, found_of)

@@ -13,7 +13,7 @@ from memlayer.edge.redaction.privacy import without_marks
 from memlayer.kinds import KINDS, Category, Kind, mark_of
 from memlayer.model import Chunk, Scope
 from memlayer.recall.candidate import Candidate, Reason, in_context, judge, near_duplicates, need, turn_of, whole_chunk
-from memlayer.recall.precedence import in_precedence
+from memlayer.recall.precedence import found_of, in_precedence, lessons_first, note_of
 from memlayer.recall.project_notes import ProjectNotes, notes_block, without_told
 from memlayer.recall.query import PromptSignals, Query, is_plan, plan_query, prompt_signals, reduce_prompt
 from memlayer.recall.retriever import Retriever, Weights
@@ -63,10 +63,12 @@ class Pipeline:
         self._weight = weight
         self._host_lines = host_lines
         self._turns: set[str] = set()  # with an entry
+        self._kept: list[Candidate] = []
         self._has_team = False  # an entry of a colleague
         self._present: list[frozenset[str]] = []  # terms of each text in the session's context or in an entry
         self._stages = (
-            self._unanswered, self._in_context, self._older, self._unsure, self._not_given, self._same_turn,
+            self._unanswered, self._in_context, self._older, self._unsure, self._not_given, self._under_note,
+            self._same_turn,
             self._repeats, self._crowded, self._taken_back, self._host_says,
         )  # fmt: skip
 
@@ -84,6 +86,7 @@ class Pipeline:
             candidate.reason = next((reason for reason in reasons if reason), Reason.KEPT)
             if candidate.kept:
                 self._turns.add(turn_of(chunk))
+                self._kept.append(candidate)
                 self._has_team |= chunk.known_kind is Kind.TEAM
                 self._present.append(_terms(chunk.terms))
         entries = [candidate for candidate in candidates if candidate.kept]
@@ -117,6 +120,10 @@ class Pipeline:
 
     def _not_given(self, candidate: Candidate) -> Reason | None:
         return self._withheld(candidate.chunk)
+
+    def _under_note(self, candidate: Candidate) -> Reason | None:
+        note = note_of(candidate, self._kept, found_of)
+        return Reason.LESSON if note is not None else None
 
     def _same_turn(self, candidate: Candidate) -> Reason | None:
         return Reason.SAME_TURN if turn_of(candidate.chunk) in self._turns else None
@@ -263,8 +270,8 @@ class Recall:
         hits = [] if signals.is_too_short else self.retriever.search(
             query, scope, rules.candidates, rules.weights, rarity
         )  # fmt: skip
-        judged = in_precedence(judge(hits, signals, rarity, session_words), rules.min_chance)
-        candidates = without_told(judged, notes)
+        judged = lessons_first(judge(hits, signals, rarity, session_words), rules.min_chance)
+        candidates = without_told(in_precedence(judged, rules.min_chance), notes)
 
         has_notes = any(self.notes.of(project_id) for project_id in scope.project_ids or ())
 

@@ -13,18 +13,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from memlayer.kinds import Category
-from memlayer.model import Chunk, Event, Memory, Scope, turn_memory_id
+from memlayer.kinds import Category, Kind
+from memlayer.model import Chunk, Event, Memory, Scope, citation_of, turn_memory_id
 from memlayer.moments.file_history import is_same_file
 from memlayer.ports import MemoryQuery, Store
+from memlayer.recall.precedence import Entry, is_newer_value, ordered, under_notes
 from memlayer.recall.query import Query
 from memlayer.recall.retriever import Retriever, Score, Weights
+from memlayer.turns.questions import is_still_open
 
 MAX_SCANNED = 20_000
 MIN_CHARS, MIN_KOREAN_CHARS = 3, 2  # of the longest word: shorter words are everywhere
 
 FILTERED_CANDIDATES = 2000  # chunks of each search: those that a filter admits may rank low
 MEMORIES_AT_ONCE = 100
+LOOKED_AT = 20  # best hits that are compared with each other
 # A hit shares words with the query, or is near to it in meaning. Measured on the dialogues: docs/quality.md.
 LEAST_WORDS = 0.2
 LEAST_RELEVANCE = 0.4
@@ -113,11 +116,15 @@ class Filters:
 
 @dataclass(frozen=True)
 class Found:
-    """A hit: the best chunk, its score and its memory."""
+    """A hit: the best chunk, its score and its memory.
+
+    newer: the citation of a better hit that gives the same thing another value.
+    """
 
     chunk: Chunk
     score: Score
     memory: Memory
+    newer: str = ""
 
 
 class Counted(NamedTuple):
@@ -165,8 +172,12 @@ class Search:
         ranked = [
             (chunk, score)
             for chunk, score in self.retriever.search(query, narrowed, candidates, self.weights)
-            if (filters.is_named or is_hit(score)) and score.relevance >= min_score and filters.admits_time(chunk.at_ms)
+            if (filters.is_named or is_hit(score))
+            and score.relevance >= min_score
+            and filters.admits_time(chunk.at_ms)
+            and (filters.kind or not _is_unanswered(chunk))
         ]
+        ranked[:LOOKED_AT] = under_notes(ranked[:LOOKED_AT], lambda row: row)
         out: list[Found] = []
         for start in range(0, len(ranked), MEMORIES_AT_ONCE):
             part = ranked[start : start + MEMORIES_AT_ONCE]
@@ -177,8 +188,26 @@ class Search:
                 if memory is not None and filters.admits(memory, path_of(memory) if filters.file else ""):
                     out.append(Found(chunk, score, memory))
             if len(out) >= limit and not filters.reads_memory:
-                return Counted(out[:limit], len(out) + len(ranked[start + MEMORIES_AT_ONCE :]))
-        return Counted(out[:limit], len(out))
+                return Counted(_in_order(out[:limit]), len(out) + len(ranked[start + MEMORIES_AT_ONCE :]))
+        return Counted(_in_order(out[:limit]), len(out))
+
+
+def _is_unanswered(chunk: Chunk) -> bool:
+    return chunk.known_kind is Kind.OPEN_QUESTION and is_still_open(chunk.text)
+
+
+def _in_order(hits: Sequence[Found]) -> list[Found]:
+    """Return the hits, newer values before the older, which name them."""
+    first = ordered(hits[:LOOKED_AT], _entry_of)
+    marked = []
+    for place, hit in enumerate(first):
+        newer = [one for one in first[:place] if is_newer_value(_entry_of(one), _entry_of(hit))]
+        marked.append(replace(hit, newer=citation_of(newer[0].memory.id)) if newer else hit)
+    return [*marked, *hits[LOOKED_AT:]]
+
+
+def _entry_of(hit: Found) -> Entry:
+    return Entry(hit.chunk.text, hit.chunk.at_ms)
 
 
 def split_about(query: str) -> tuple[str, list[str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from memlayer.briefing.listed_start import rules_in
 from memlayer.edge.capture.spool import put_typed
 from tests.support.cli_process import Cli
 from tests.support.processes import Daemon, HookRunner
@@ -32,4 +33,4 @@ def test_a_model_remembers_in_its_own_name_and_changes_nothing(tmp_path: Path) -
         assert model("slash", "memory-remember", "s1").returncode == 0
         start = hook("session_start", "s2", source="startup").context
         assert "\n- 커밋 메시지는 항상 한국어로" in start and "\n- 항상 pnpm을" in start
-        assert "In every project" not in start
+        assert not any("In every project" in line for line in rules_in(start))

@@ -115,7 +115,7 @@ def test_task_whose_blocker_is_closed_is_told_as_pending_everywhere(working: Wor
     assert working.tasks()["Deploy the shop"] == "pending"
     assert working.tasks("--blocked") == {}
     told = working.hook("session_start", session="s2", source="startup").context
-    assert "(open) Deploy the shop" in told and "waits for" not in told
+    assert "open: Deploy the shop" in told and "waits for" not in told
     working.cli("reindex")
     assert working.tasks() == {"Deploy the shop": "pending"}
     working.cli("files", "--now")

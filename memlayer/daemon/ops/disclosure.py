@@ -108,7 +108,7 @@ def counted_entries(
         IndexEntry(
             hit.memory,
             mark_of(hit.memory) + snippet(hit.chunk.text, rarity, 2 * disclosure.SUMMARY_CHARS, most=1),
-            newer=newer.get(hit.memory.superseded_by, ""),
+            newer=hit.newer or newer.get(hit.memory.superseded_by, ""),
         )
         for hit in hits
     ]

@@ -128,11 +128,12 @@ def search(state: State, arguments: ops.Search, progress: Progress) -> answers.H
 
     def row(hit: Found) -> answers.Hit:
         place = lines.of(hit.memory)
+        mark = ("(older; newer: %s) " % hit.newer if hit.newer else "") + mark_of(hit.memory)
         return {
             **memory_row(state, hit.memory),
             "score": hit.score.score,
             "parts": score_parts(hit.score),
-            "snippet": mark_of(hit.memory) + snippet(hit.chunk.text, rarity, SNIPPET_CHARS, most=SNIPPET_SENTENCES),
+            "snippet": mark + snippet(hit.chunk.text, rarity, SNIPPET_CHARS, most=SNIPPET_SENTENCES),
             "preview": cut(flatten(marked_text(hit.memory)), PREVIEW_CHARS),
             "event_type": label_of(hit.memory),
             "path": place.path,
