@@ -1,6 +1,7 @@
 """Rules that a person lays down.
 
-Words such as always, never, only, 절대, 반드시, ~만 and closed lists. A rule is kept whole: the compound sentence,
+Words such as always, never, only, 절대, 반드시, ~만, closed lists, and everyday wishes by their form ("use pnpm, not
+npm", "응답은 짧게 해줘"). A rule is kept whole: the compound sentence,
 and the short one behind it that completes it.
 """
 
@@ -21,8 +22,10 @@ MAX_RULE_PROMPT_CHARS = 300  # a longer prompt quotes: guidelines, reviews and r
 MAX_RULE_CHARS = 240
 FEWEST_WORDS = 3
 STUMP_WORDS = 3  # a rule as short as that completes the sentence before it
+BAN_WORDS = 5  # and as short a prohibition behind a rule: "store won as integers. no floats"
 # Signs that a sentence asks, is cut off, or needs a text that is not here.
 _UNFIT = ("question", "unfinished", "points_away", "outside", "guess", "moment", "speaks", "set_phrase")
+_UNFIT_FOR_WISH = ("one_off", "question", "unfinished", "outside", "guess", "moment")
 _CODE = re.compile(r"[\w/.-]+\.\w{1,4}:\d+|[→←✓✅❌⚠☐✗│╭╰]|->|=>|\b(?=[0-9a-f]*\d)[0-9a-f]{7,}\b")
 _HANGUL = re.compile("[가-힣]")
 _SUBJECT = re.compile(r"[가-힣A-Za-z0-9]{2,}[이가] (?:[가-힣]+ ){0,3}[가-힣]+[.!~]*$")
@@ -57,8 +60,11 @@ def _joined(sentences: list[Candidate]) -> Iterator[Rule]:
         while place + 1 < len(sentences):
             following = sentences[place + 1]
             is_rest = has("rest_none", following.text) and (is_rule or has("enumerates", rule))
-            is_short = len(following.text.split()) <= STUMP_WORDS and _is_rule(following)
-            is_stump = is_short and (is_rule or _forbids(sentences[place]))
+            words = len(following.text.split())
+            ends = (
+                words <= STUMP_WORDS if _is_rule(following) else is_rule and words <= BAN_WORDS and _forbids(following)
+            )
+            is_stump = ends and (is_rule or _forbids(sentences[place]))
             if sentences[place].asks or not (is_rest or is_stump) or len(rule) + len(following.text) > MAX_RULE_CHARS:
                 break
             rule, source, is_rule = rule + " " + following.text, source + " " + following.text, True
@@ -70,7 +76,11 @@ def _joined(sentences: list[Candidate]) -> Iterator[Rule]:
 
 def _is_rule(candidate: Candidate) -> bool:
     text, plain = trimmed(candidate.text), trimmed(candidate.plain)
-    if candidate.asks or any(has(sign, plain) for sign in _UNFIT) or _CODE.search(text):
+    if candidate.asks or _CODE.search(text):
+        return False
+    if has("wish", plain) and not any(has(sign, plain) for sign in _UNFIT_FOR_WISH):
+        return True
+    if any(has(sign, plain) for sign in _UNFIT):
         return False
     return _is_korean_rule(plain) if _HANGUL.search(plain) else has("rule_always", plain) or has("rule_each", plain)
 
