@@ -24,6 +24,7 @@ from memlayer.turns.turn import prompt_and_answer
 MAX_SESSIONS = 10
 ORDER_CHARS, SUMMARY_CHARS = 70, 280
 OWN_CHARS, BEGINNING_CHARS = 200, 20  # of a long prompt, before the text pasted below; of a sentence
+FULL_CHARS = 3000  # of a prompt that leaves its turn's text no room for an answer
 MAX_FILES = 2  # by name; more are counted
 REVERTED, FAILING, UNCOMMITTED = "reverted", "failing", "uncommitted"
 # Checks and builds: a failed search or listing is no end of a session.
@@ -99,7 +100,8 @@ def listed(
 def _order(turn: Memory, rules: Sequence[str]) -> tuple[str, Memory] | None:
     """Return the first sentence of an answered order, no rule."""
     prompt, answer = prompt_and_answer(turn.text)
-    if turn.known_kind is Kind.ROUTINE or not answer.strip() or not recallable(prompt) or is_farewell(prompt):
+    is_answered = bool(answer.strip()) or len(prompt) > FULL_CHARS
+    if turn.known_kind is Kind.ROUTINE or not is_answered or not recallable(prompt) or is_farewell(prompt):
         return None
     if asks_a_fact(prompt) or is_open_question(prompt, [answer]) or order_of(prompt) is not Order.NONE:
         return None
@@ -118,7 +120,7 @@ def _sentences(prompt: str) -> list[str]:
 
 
 def _files(parts: dict[str, str]) -> list[str]:
-    names = [os.path.basename(path) for path in items(FILES, parts.get(FILES, "")) if path]
+    names = list(dict.fromkeys(os.path.basename(path) for path in items(FILES, parts.get(FILES, "")) if path))
     more = " +%d" % (len(names) - MAX_FILES) if len(names) > MAX_FILES else ""
     return [", ".join(names[:MAX_FILES]) + more] if names else []
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from memlayer.daemon.hook_call import Answer, Call
 from memlayer.daemon.resources.state import State
@@ -15,9 +15,12 @@ from memlayer.moments.changed_files import moment_of
 from memlayer.moments.changed_ground import changed_files, changes_since
 from memlayer.moments.failing_calls import error_of
 from memlayer.moments.moment import Moment
+from memlayer.moments.pushes import branches, is_push, was_pushed
 from memlayer.recall.candidate import AT_START
+from memlayer.tasks.book import Place
+from memlayer.tasks.events import Observation
 from memlayer.tasks.keys import files_of
-from memlayer.tasks.states import Task
+from memlayer.tasks.states import By, Status, Task
 
 OPEN_WAIT_S = 60.0
 log = logging.getLogger(__name__)
@@ -80,7 +83,13 @@ def look_at_tasks(state: State, project_id: str, folder: str) -> None:
     services = state.ready(OPEN_WAIT_S) if folder and state.settings.moments.changed_ground else None
     if services is None:
         return
-    tasks = {task: files_of(task) for task in services.tasks.open_tasks(project_id)}
+    every = services.tasks.open_tasks(project_id)
+    pushes = [task for task in every if is_push(task.title)]
+    found = branches(folder) if pushes else []
+    pushed = [task for task in pushes if was_pushed(task.title, task.touched_ms / 1000, found)]
+    if pushed:
+        state.jobs.submit("pushed " + project_id, lambda: _close(state, project_id, pushed)).result()
+    tasks = {task: files_of(task) for task in every if task not in pushed}
     tasks = {task: files for task, files in tasks.items() if files}
     if not tasks:
         return
@@ -99,6 +108,17 @@ def _known_until_s(state: State, task: Task) -> float:
     """The last moment of a task's sessions, Unix seconds."""
     sessions = [state.sessions.get(name) for name in task.sessions]
     return max([task.touched_ms, *(session.last_ms for session in sessions if session is not None)]) / 1000
+
+
+def _close(state: State, project_id: str, pushed: Sequence[Task]) -> None:
+    services, now_ms = state.services.result(), time.time_ns() // 1_000_000
+    rows = [
+        Observation(Status.DONE, task.title, task_id=task.id, status=Status.DONE, reason="its branch was pushed")
+        for task in pushed
+    ]
+    origin = repr(sorted((task.id, task.touched_ms) for task in pushed))
+    services.tasks.observe(rows, By.RULES, Place(project_id, "", "", now_ms), origin)
+    derived.memories_changed(state, [project_id])
 
 
 def _remark(state: State, project_id: str, remarks: Mapping[str, str]) -> None:

@@ -54,10 +54,11 @@ class Note:
 class Loaded:
     """A project's notes, newest first, and the chunks then counted.
 
-    team: of colleagues. common: terms that many of the notes hold.
+    team: of colleagues. tasks: open work, which a start may have left out. common: terms that many of the notes hold.
     """
 
     notes: tuple[Note, ...]
+    tasks: tuple[Note, ...]
     team: tuple[Note, ...]
     common: frozenset[str]
     documents: int
@@ -96,6 +97,7 @@ class ProjectNotes:
         rows = self.store.memories(
             MemoryQuery(project_id=project_id, category=Category.CORE, is_current=True, limit=MAX_NOTES)
         )
+        tasks = [row for row in rows if row.known_kind is Kind.TASK]
         told = without_echoes([row for row in rows if row.settled == SESSION_READER or row.known_kind in BINDING])
         rows = [row for row in told if row.settled == SESSION_READER and row.kind != Kind.TASK]
         of_team = self.store.memories(
@@ -104,8 +106,10 @@ class ProjectNotes:
         held = Counter(term for row in rows for term in set(index_terms(row.text).split()))
         most = max(FEWEST_COMMON, COMMON_SHARE * len(rows))
         common = frozenset(term for term, count in held.items() if count > most)
-        notes, team = (tuple(Note(row, self._weights(row.text, common)) for row in group) for group in (rows, of_team))
-        loaded = Loaded(notes, team, common, documents)
+        notes, open_work, team = (
+            tuple(Note(row, self._weights(row.text, common)) for row in group) for group in (rows, tasks, of_team)
+        )
+        loaded = Loaded(notes, open_work, team, common, documents)
         with self._lock:
             if changes == self._changes:  # else the rows may be from before a change
                 self._known[project_id] = loaded
@@ -134,7 +138,8 @@ class ProjectNotes:
         loaded = self._loaded(project_id)
         asked = self._weights(query.text, loaded.common, query.terms)
         least, most = (LEAST_FIRST, MAX_FIRST) if is_first else (LEAST_LATER, MAX_LATER)
-        fits = [(fit(note.weights, asked), note) for note in loaded.notes]
+        own = (*loaded.notes, *loaded.tasks) if is_first else loaded.notes
+        fits = [(fit(note.weights, asked), note) for note in own]
         of_team = sorted(((fit(note.weights, asked), note) for note in loaded.team), key=lambda row: -row[0])
         moved = self.moved(project_id)
         chosen: list[Candidate] = []

@@ -16,7 +16,6 @@ from memlayer.ports import MemoryQuery, Store
 from memlayer.text.terms import index_terms
 
 MAX_KNOWN = 100_000
-LEAST = 2  # fewer terms in common are chance
 REPEATED = 0.6  # share of a statement's terms in a text that repeats it
 
 Turn = tuple[str, str]  # session id, prompt id
@@ -35,18 +34,6 @@ class Replacement:
     def is_said_by(self, text: str) -> bool:
         """True for a text that repeats the statement."""
         return len(self.said.intersection(index_terms(text).split())) >= REPEATED * len(self.said)
-
-    def is_stale(self, text: str) -> bool:
-        """True for a text nearer to this statement than its successor.
-
-        A text that was cut off may hold only the statement's beginning.
-        """
-        terms = frozenset(index_terms(text).split())
-        shared = len(terms & self.said)
-        if shared < LEAST or shared < REPEATED * min(len(self.said), len(terms)):
-            return False
-        now = frozenset(index_terms(self.head.text).split()) if self.head is not None else frozenset()
-        return not now - self.said or len(terms & now) / len(now) < shared / len(self.said)
 
 
 def replacement_of(old: Memory, head: Memory) -> Replacement:

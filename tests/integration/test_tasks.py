@@ -248,3 +248,19 @@ def test_start_itself_looks_for_commits(working: Working) -> None:
     assert "open: cart.py 정리" in start(working, "s2")
     told = "cart.py 정리 (maybe done: its file has commits since)"
     wait_for(lambda: told in start(working, "s3"), "the commits", every_s=0.2)
+
+
+def test_push_task_closes_once_its_branch_is_pushed(working: Working, tmp_path: Path) -> None:
+    project, origin = working.hook.project, tmp_path / "origin.git"
+    for words in (["init", "-q", "--bare", str(origin)], ["init", "-q", str(project)]):
+        subprocess.run(["git", *words], check=True)
+    committed(project, "결제/정산.py", time.time())
+    subprocess.run(["git", "-C", str(project), "remote", "add", "origin", str(origin)], check=True)
+    working.hook("user_prompt_submit", session="s1", prompt_id="p1", prompt="할 일: 변경사항 푸시")
+    working.hook("stop", session="s1", prompt_id="p1", last_assistant_message="알겠습니다.")
+    working.hook("session_end", session="s1", reason="other")
+    working.cli("flush", "--wait")
+    assert "변경사항 푸시" in start(working, "s2")
+    subprocess.run(["git", "-C", str(project), "push", "-q", "-u", "origin", "HEAD"], check=True)
+    wait_for(lambda: "변경사항 푸시" not in start(working, "s3"), "the look at the branch", within_s=20)
+    assert working.tasks("--status", "all") == {"변경사항 푸시": "done"}

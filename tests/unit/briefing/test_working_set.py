@@ -155,6 +155,13 @@ def test_an_end_is_told_where_a_pattern_is_sure(kept: Kept, last: str, parts: di
     assert [one for one in (REVERTED, FAILING, UNCOMMITTED) if one in line] == ([end] if end else [])
 
 
+def test_a_long_plan_stands_by_its_title_without_its_answer(kept: Kept) -> None:
+    kept.turn(
+        "User: Implement the following plan:\n\n# Plan: 결제 재시도를 큐로 옮기기\n\n## Context\n" + "길다 " * 1200
+    )
+    assert "결제 재시도를 큐로 옮기기" in kept.lines()[0]
+
+
 def test_files_are_named_or_counted(kept: Kept) -> None:
     kept.turn(ORDER)
     kept.summary(**{FILES: ["src/a.py", "src/b.py", "lib/c.py", "d.md"]})

@@ -174,3 +174,25 @@ def test_turn_gives_way_to_a_note_of_its_session() -> None:
     turn = Candidate(make_chunk(40, "결제는 포트원이 틀린 것 같다"), notes[0].score)
     other = Candidate(make_chunk(41, "결제", session="s9"), notes[0].score)
     assert without_told([turn, other], notes) == [other]
+
+
+@pytest.mark.parametrize(
+    ("task", "prompt"),
+    [
+        ("정산 배치의 재시도 제한을 환경 변수로 옮기기", "정산 배치 재시도 제한이 지금 어디에 있지?"),
+        ("Move the nightly export to the queue", "the nightly export blocks again, look at the queue"),
+    ],
+)
+def test_first_prompt_with_its_words_gets_open_work(task: str, prompt: str) -> None:
+    store = MemoryStore()
+    rows = [note(number, text) for number, text in enumerate(TEXTS)]
+    open_work = replace(make_memory(7, task), category=Category.CORE, kind=Kind.TASK)
+    store.put_memories([*rows, open_work])
+    notes = ProjectNotes(store, TermStats())
+    query = reduce_prompt(prompt)
+    [chosen] = notes.choose(query, "p1", None)
+    assert chosen.chunk.memory_id == open_work.id and chosen.snippet == "(task) " + task
+    assert notes.choose(query, "p1", None, is_first=False) == []
+    assert notes.choose(reduce_prompt("what is the colour of the logo?"), "p1", None) == []
+    told = Session(id="s9", shown=[AT_START + open_work.citation])
+    assert notes.choose(query, "p1", told) == []

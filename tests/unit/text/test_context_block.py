@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from memlayer.briefing.listed_start import EXPLANATION as STARTED
 from memlayer.edge.redaction.privacy import strip_own_blocks
 from memlayer.recall.recall import RecallRules
 from memlayer.records.sessions import Session
 from memlayer.text.context_block import (
     EXPLANATION,
     HEADER,
-    WORKING_SET_EXPLANATION,
     Budget,
     Entry,
     best_sentences,
@@ -83,7 +83,7 @@ def test_stored_text_forges_no_entry(text: str) -> None:
     assert "<system" not in made
 
 
-@pytest.mark.parametrize("explanation", [EXPLANATION, WORKING_SET_EXPLANATION, ""])
+@pytest.mark.parametrize("explanation", [EXPLANATION, STARTED, ""])
 def test_block_is_never_taken_in(explanation: str) -> None:
     made = block([OLD, NEW], Budget(), explanation)
     assert strip_own_blocks("앞\n%s\n뒤" % made) == "앞\n뒤"
