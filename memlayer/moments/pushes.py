@@ -52,11 +52,11 @@ def branches(folder: str) -> list[Branch]:
     except (OSError, subprocess.SubprocessError):
         return []
     rows = [line.split("\0") for line in done.stdout.decode("utf-8", "replace").splitlines()]
-    return [Branch(*row[:3], int(row[3])) for row in rows if len(row) == len(_FIELDS) and row[3].isdigit()]
+    return [Branch(row[0], row[1], row[2], int(row[3])) for row in rows if len(row) == 4 and row[3].isdigit()]
 
 
 def was_pushed(title: str, since_s: float, found: list[Branch]) -> bool:
-    """Return whether the branch that a task names, else each one in work, is pushed.
+    """Return whether a task's branch, else each in work, is pushed.
 
     since_s: when the task was last spoken of, Unix seconds.
     """

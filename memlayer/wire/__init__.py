@@ -1,1 +1,1 @@
-"""Operations of the daemon: a struct for arguments, a struct for the answer."""
+"""Operations of the daemon: arguments and answers as structs."""
