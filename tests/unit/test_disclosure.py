@@ -7,6 +7,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memlayer.daemon.ops.disclosure import once
 from memlayer.disclosure import (
     LINE_TOKENS,
     Detail,
@@ -132,3 +133,13 @@ def test_index_lines_are_short(text: str) -> None:
 def test_shortened_keeps_both_bounds(text: str, max_chars: int, max_tokens: int) -> None:
     kept = shortened(text, max_chars, max_tokens)
     assert len(kept) <= max_chars and estimate_tokens(kept) <= max_tokens
+
+
+def test_mem_search_gives_a_sentence_of_several_sessions_once_with_their_number() -> None:
+    said = [
+        IndexEntry(TURN, "배포는 수요일"),
+        IndexEntry(DECISION, "Port 6380"),
+        IndexEntry(DECISION, "배포는  수요일"),
+    ]
+    told = [(entry.memory.id, entry.summary) for entry in once(said)]
+    assert told == [(TURN.id, "(2 times) 배포는 수요일"), (DECISION.id, "Port 6380")]

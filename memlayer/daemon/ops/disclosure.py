@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import replace
 
 from memlayer import disclosure
@@ -36,7 +37,7 @@ from memlayer.recall.recall import RecallRules
 from memlayer.recall.search import Filters, Search
 from memlayer.recall.snippet import snippet
 from memlayer.records.usages import sessions_citing, share_since
-from memlayer.text.context_block import bare_id, day_of
+from memlayer.text.context_block import bare_id, day_of, flatten
 from memlayer.turns.outcome import call_of, from_calls
 from memlayer.turns.remembered import is_all_redacted, refuse_too_long, remember_event
 from memlayer.turns.turn_memory import mark_of
@@ -112,7 +113,18 @@ def counted_entries(
         )
         for hit in hits
     ]
-    return entries, total
+    return once(entries), total
+
+
+def once(entries: list[IndexEntry]) -> list[IndexEntry]:
+    """Return entries of one text once, the best with their number."""
+    same = Counter(flatten(entry.summary).casefold() for entry in entries)
+    best = {flatten(entry.summary).casefold(): entry for entry in reversed(entries)}
+    return [
+        replace(entry, summary="(%d times) %s" % (same[text], entry.summary)) if same[text] > 1 else entry
+        for entry in entries
+        if best[text := flatten(entry.summary).casefold()] is entry
+    ]
 
 
 def timeline(state: State, arguments: ops.MemTimeline, progress: Progress) -> answers.TextForModel:
@@ -165,7 +177,8 @@ def stats(state: State, arguments: ops.MemStats, progress: Progress) -> Fields:
             memories = store.memories(query)
             counts[row.plural] = counts.get(row.plural, 0) + len(memories)
             days += [memory.at_ms for memory in memories if category is Category.CONVERSATION]
-    listed = ", ".join("%d %s" % (count, name) for name, count in counts.items() if count)
+    names = {row.plural: row.noun for row in CATEGORIES.values() if row.plural == "days"}  # entries, not days
+    listed = ", ".join("%d %s" % (count, names.get(name, name)) for name, count in counts.items() if count)
     span = " Turns from %s to %s." % (day_of(min(days)), day_of(max(days))) if days else ""
     used = share_since(store, int(time.time() * 1000) - USED_DAYS * 86_400_000)
     uses = " In %d days: %d shown, %d cited, %d opened." % (USED_DAYS, used.shown, used.cited, used.opened)
