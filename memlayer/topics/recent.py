@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 
 from memlayer.model import Memory
 from memlayer.text.context_block import Entry, cut, day_of, flatten, line_of
-from memlayer.topics.continuity import Transition
 from memlayer.topics.profile import Profile
 
 DAY_MS = 24 * 3_600_000
@@ -14,6 +13,7 @@ HOUR_MS = 3_600_000
 IDLE_MS = 30 * 60_000
 MAX_EVENTS = 100
 MAX_FILES = 5
+MAX_SESSIONS = 5
 LINE_CHARS = 240
 
 
@@ -25,21 +25,21 @@ def within_a_day(turns: Sequence[Memory], now_ms: int) -> list[Memory]:
     return [turn for turn in turns if now_ms - turn.at_ms < DAY_MS][:MAX_EVENTS]
 
 
-def goes_on(block: str, profiles: Sequence[Profile], transition: Transition, max_chars: int) -> str:
-    """Return a start that tells where seamless work stopped.
+def goes_on(block: str, profiles: Sequence[Profile], max_chars: int) -> str:
+    """Return a start that tells the last day's sessions, the newest first.
 
-    profiles: of the last day's sessions, oldest first. Nothing is added to a full or empty block.
+    profiles: of these sessions, oldest first. Those that the block tells are left out, whatever their score. Nothing is
+    added to a full or empty block.
     """
-    if not block or not profiles or transition is not Transition.SEAMLESS:
-        return block
-    last = profiles[-1]
-    files = sorted({path for profile in profiles for path in profile.files})[:MAX_FILES]
-    turns = sum(profile.turns for profile in profiles)
-    text = "(last day) %d turns in %d sessions%s; last: %s" % (
-        turns, len(profiles), "; files: " + ", ".join(files) if files else "", flatten(last.best),
-    )  # fmt: skip
-    line = line_of(Entry(last.citation, day_of(last.last_ms), cut(text, LINE_CHARS)), LINE_CHARS)
-    return block + "\n" + line if len(block) + len(line) + 1 <= max_chars and last.citation not in block else block
+    untold = [row for row in reversed(profiles) if row.citation not in block] if block else []
+    for row in untold[:MAX_SESSIONS]:
+        files = ", ".join(sorted(row.files)[:MAX_FILES])
+        text = "(last day) %s%s" % (flatten(row.best), "; files: " + files if files else "")
+        line = line_of(Entry(row.citation, day_of(row.last_ms), cut(text, LINE_CHARS)), LINE_CHARS)
+        if len(block) + len(line) + 1 > max_chars:
+            break
+        block += "\n" + line
+    return block
 
 
 def is_due(last_ms: int, said_ms: int, turns: Callable[[], int], now_ms: int) -> bool:

@@ -95,8 +95,9 @@ def test_endless_goes_on_with_the_day_and_session_mode_is_as_before(
     state = wait_for(compared, "the daemon's first look", within_s=30, every_s=0.2)
     assert state is not None
     assert (state["mode"], state["counts"]["turns"]) == ("endless", 4) and state["transition"]
+    assert "(last day)" in hook("session_start", "s5", source="startup").context
     assert "endless" in run("mode").stdout and "4 turns" in run("mode").stdout
     listed = run("list", "--category", "conversation", "--json").stdout
     assert "mode" in run("mode", "session").stdout and json.loads(run("mode", "--json").stdout)["mode"] == "session"
     assert run("list", "--category", "conversation", "--json").stdout == listed
-    assert "(last day)" not in hook("session_start", "s5", source="startup").context
+    assert "(last day)" not in hook("session_start", "s6", source="startup").context

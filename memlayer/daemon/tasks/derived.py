@@ -19,9 +19,8 @@ from memlayer.kinds import Category
 from memlayer.memory_files.edits import EditCounts
 from memlayer.model import GLOBAL
 from memlayer.ports import MemoryQuery, Store
-from memlayer.topics.continuity import Transition, steps
 from memlayer.topics.profile import profiles
-from memlayer.topics.recent import DAY_MS, MAX_EVENTS, goes_on
+from memlayer.topics.recent import DAY_MS, goes_on
 
 log = logging.getLogger(__name__)
 APART_S = 2.0  # between two writings: a long import changes memories many times a second
@@ -76,12 +75,8 @@ def _write_working_sets(state: State, services: Services, project_id: str) -> No
 
 
 def _with_last_day(store: Store, project_id: str, block: str, max_chars: int) -> str:
-    """Return a start that tells where the last day's work stopped."""
-    rows = profiles(store, project_id, int(time.time() * 1000) - DAY_MS, MAX_EVENTS)
-    if not rows:
-        return block
-    transition = steps(project_id, rows)[-1].transition if len(rows) > 1 else Transition.SEAMLESS
-    return goes_on(block, rows, transition, max_chars)
+    """Return a start that tells the last day's sessions."""
+    return goes_on(block, profiles(store, project_id, int(time.time() * 1000) - DAY_MS), max_chars)
 
 
 def write(state: State) -> None:

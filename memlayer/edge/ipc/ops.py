@@ -243,7 +243,10 @@ class Topics(Arguments["task_answers.Topics"], op="topics"):
 
 
 class Mode(Arguments["task_answers.ModeState"], op="mode"):
+    """mode: the one to change to, "" to ask alone."""
+
     project_dir: Path = ""
+    mode: str = ""
 
 
 class Notes(Arguments["session_answers.NotesState"], op="notes"):

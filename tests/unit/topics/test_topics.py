@@ -169,14 +169,15 @@ def test_day_slides_and_is_bounded() -> None:
     assert len(within_a_day(turns * 100, NOW - DAY_MS)) == MAX_EVENTS
 
 
-def test_start_tells_where_seamless_work_stopped() -> None:
+def test_endless_start_tells_sessions_of_the_day_that_it_does_not_tell_yet() -> None:
     rows = profiles(filled(), "p1", NOW - 3 * DAY_MS)
     block = "[Memory context]\n- [mem:aaaaaa] rule"
-    more = goes_on(block, rows, Transition.SEAMLESS, 1200)
-    assert more.startswith(block + "\n- [mem:") and "2 turns in 2 sessions" in more and "CHANGELOG.md" in more
-    assert goes_on(block, rows, Transition.TOPIC_SHIFT, 1200) == block
-    assert goes_on(block, rows, Transition.SEAMLESS, len(block) + 20) == block
-    assert goes_on("", rows, Transition.SEAMLESS, 1200) == "" and goes_on(block, [], Transition.SEAMLESS, 99) == block
+    more = goes_on(block, rows, 1200)
+    assert more.startswith(block + "\n- [mem:") and more.count("(last day)") == len(rows) == 2
+    told = "%s\n- [mem:%s] the newest session" % (block, rows[-1].citation)
+    assert goes_on(told, rows, 1200).count("(last day)") == 1 and rows[0].citation in goes_on(told, rows, 1200)
+    assert goes_on(block, rows, len(block) + 20) == block
+    assert goes_on("", rows, 1200) == "" and goes_on(block, [], 99) == block
 
 
 def noted(store: MemoryStore, session: str, text: str, subject: str, *sources: str) -> None:

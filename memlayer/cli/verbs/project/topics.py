@@ -9,13 +9,11 @@ import click
 
 from memlayer.cli.terminal.invocation import (
     ask,
-    client,
     end_with_json,
     home,
     json_option,
     project_dir,
     project_option,
-    start_daemon,
 )
 from memlayer.cli.terminal.output import counted, line, number, pairs, say, session_name, when
 from memlayer.edge.ipc import ops
@@ -80,9 +78,7 @@ def mode_verb(mode: str | None, project: str | None, as_json: bool) -> None:
         from memlayer.config.edit import set_settings
 
         set_settings(home(), {"memory.mode": [mode]})
-        client().stop()
-        start_daemon()
-    state = ask(ops.Mode(project_dir(project)))
+    state = ask(ops.Mode(project_dir(project), mode or ""))
     if as_json:
         end_with_json(state)
     score, turns = state.get("score"), state.get("turns") or 0

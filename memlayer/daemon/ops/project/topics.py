@@ -6,6 +6,7 @@ import time
 
 from memlayer.daemon.ops.requests import Progress, Table, project_of, services_of
 from memlayer.daemon.resources.state import State
+from memlayer.daemon.tasks import derived
 from memlayer.edge.ipc import ops
 from memlayer.edge.ipc import task_answers as answers
 from memlayer.kinds import Category
@@ -47,6 +48,8 @@ def mode(state: State, arguments: ops.Mode, progress: Progress) -> answers.ModeS
     """Return the mode, and the last day's work of a project."""
     store, now_ms = services_of(state).store, int(time.time() * 1000)
     project_id = project_of(state, arguments.project_dir)
+    if arguments.mode in ("session", "endless"):
+        _change(state, arguments.mode, project_id)
     query = MemoryQuery(project_id=project_id, category=Category.CONVERSATION, limit=MAX_EVENTS)
     turns = within_a_day(store.memories(query), now_ms) if project_id else []
     rows = profiles(store, project_id, now_ms - DAY_MS, MAX_EVENTS) if project_id else []
@@ -63,6 +66,16 @@ def mode(state: State, arguments: ops.Mode, progress: Progress) -> answers.ModeS
         "words": list(topics_of(rows, 1)[0].names) if rows else [],
         "files": sorted({path for row in rows for path in row.files})[:SHOWN_SESSIONS],
     }
+
+
+def _change(state: State, chosen: str, project_id: str) -> None:
+    """Change the running daemon's mode, and all projects' starts."""
+    memory = state.settings.memory.model_copy(update={"mode": chosen})
+    state.settings = state.settings.model_copy(update={"memory": memory})
+    state.topics_s = -1e9
+    others = [other for other in state.projects.scopes() if other != project_id]
+    state.jobs.submit("mode %s" % chosen, lambda: derived.renew(state, [project_id] if project_id else [])).result()
+    state.jobs.submit("starts in mode %s" % chosen, lambda: derived.renew(state, others))
 
 
 OPERATIONS: Table = {ops.Topics: topics, ops.Mode: mode}
