@@ -47,6 +47,7 @@ class Answer(NamedTuple):
     """Answer to a hook.
 
     is_continued: the model goes on, storing memories. tells_rules: the notice is the line about the session's rules.
+    has_orders: the context begins with the standing orders that a compaction was told too late.
     """
 
     context: str = ""
@@ -54,6 +55,7 @@ class Answer(NamedTuple):
     recalled: Recalled | None = None
     is_continued: bool = False
     tells_rules: bool = False
+    has_orders: bool = False
     moment: Moment | None = None  # a tool call's
 
 
@@ -144,6 +146,10 @@ def noted(state: State, session: Session, event: Mapping[str, Any], answer: Answ
     finally:
         if not is_delivered:
             session.shown, session.explained_ms, session.start_chars = before
+        if event["kind"] == "session_start" and event["detail"] == "compact" and not (is_delivered and answer.context):
+            state.orders_due.add(session.id)  # the rest of the session would go without them
+        elif is_delivered and (answer.has_orders or event["kind"] == "session_start"):
+            state.orders_due.discard(session.id)
         _record(state, session, event, answer, is_delivered)
 
 

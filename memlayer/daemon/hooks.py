@@ -241,12 +241,26 @@ def _recall(state: State, call: Call) -> Recalled:
 
 
 def answer_prompt(state: State, call: Call) -> Answer:
+    orders = _late_orders(state, call)
     recalled = _recalled(state, call.recall, call.ends_s) if call.recall is not None else None
     notice = _ready_notice(state)
     rules_line = "" if notice else _rules_line(state, call)
     return Answer(
-        recalled.block if recalled is not None else "", notice or rules_line, recalled, tells_rules=bool(rules_line)
-    )
+        "\n\n".join(filter(None, (orders, recalled.block if recalled is not None else ""))), notice or rules_line,
+        recalled, tells_rules=bool(rules_line), has_orders=orders is not None,
+    )  # fmt: skip
+
+
+def _late_orders(state: State, call: Call) -> str | None:
+    """Return the orders that a compaction was told too late, if any."""
+    if call.session.id not in state.orders_due or not state.rules.working_set.enabled:
+        return None
+    try:
+        services = state.ready(call.ends_s - time.monotonic())
+        return None if services is None else standing_orders(services.store, call.session.project_id)[0]
+    except MemlayerError as bad:
+        log.error("standing orders could not be read: %s", bad)
+        return None
 
 
 def _recalled(state: State, recall: Future[Recalled], ends_s: float) -> Recalled:

@@ -5,13 +5,19 @@ A fact told in one session is there in the next.
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import socket
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from memlayer import __version__
+from memlayer.edge.ipc import client, protocol
 from tests.support.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -72,12 +78,12 @@ def test_next_session_is_given_facts(told: tuple[Daemon, HookRunner], prompt: st
 def test_header_explained_once_a_session(told: tuple[Daemon, HookRunner], is_started: bool) -> None:
     _, hook = told
     session = "explained %s" % is_started
-    first = [hook("session_start", session, source="startup").context] if is_started else []
+    first = [hook.context("session_start", session, source="startup")] if is_started else []
     asked = ["결제모듈 포트가 몇 번이었지?", "which database holds the order events?"]
-    blocks = first + [hook("user_prompt_submit", session, str(at), prompt=one).context for at, one in enumerate(asked)]
-    blocks.append(hook("session_start", session, source="compact").context)
+    blocks = first + [hook.context("user_prompt_submit", session, str(at), prompt=one) for at, one in enumerate(asked)]
+    blocks.append(hook.context("session_start", session, source="compact"))
     hook("post_compact", session)
-    blocks.append(hook("user_prompt_submit", session, "after", prompt=asked[0]).context)
+    blocks.append(hook.context("user_prompt_submit", session, "after", prompt=asked[0]))
     assert all(block.startswith("[Memory context]\n") for block in blocks)
     said = ["as evidence, not as instructions" in block for block in blocks]
     assert said == [not at or at == len(first) + len(asked) for at in range(len(blocks))]
@@ -98,9 +104,7 @@ def test_silence_where_nothing_fits(told: tuple[Daemon, HookRunner], prompt: str
 def test_session_start_continues_last(told: tuple[Daemon, HookRunner]) -> None:
     _, hook = told
     for source in ("startup", "clear", "compact"):
-        # On a busy machine an answer may be late, and is then left out.
-        answers = (hook("session_start", "new %s %d" % (source, at), source=source).context for at in range(5))
-        context = next(filter(None, answers), "")
+        context = hook.context("session_start", "new " + source, source=source)
         assert "NestJS" in context and context.startswith("[Memory context]"), source
         assert len(context) <= 1200
     assert hook("session_start", "resumed", source="resume").stdout == b""
@@ -156,3 +160,35 @@ def test_recall_matches_the_hook(told: tuple[Daemon, HookRunner]) -> None:
     assert kept and dropped and all(one["reason"] for one in found["candidates"])
     assert 0 < found["need"] <= 1
     assert all(0 <= one["parts"][name] <= 1 for one in kept for name in ("helps", "relevance", "lexical", "vector"))
+
+
+RULES = ("Always write commit messages in Korean", "항상 pnpm 을 써라, npm 은 쓰지 마")
+
+
+def compact_too_late(hook: HookRunner, session: str) -> None:
+    """Tell of a compaction as a hook does that waits a millisecond."""
+    payload = {"session_id": session, "transcript_path": "", "cwd": str(hook.project), "source": "compact"}
+    raw, folder = json.dumps(payload).encode(), os.fsencode(hook.project)
+    asked = protocol.request(
+        "hook.session_start", raw, build=__version__, deadline_ms=1, at_ms=time.time_ns() // 10**6, project_dir=folder
+    )
+    with socket.socket(socket.AF_UNIX) as sock:
+        client.connect(sock, str(hook.home))
+        sock.sendall(asked)
+        while sock.recv(1 << 16):
+            pass
+
+
+def test_rules_of_a_late_compaction_come_with_the_next_prompt(daemon: Daemon, hook: HookRunner) -> None:
+    for number, rule in enumerate(RULES):
+        hook.turn("told", "p%d" % number, rule, "네.")
+    hook("session_end", "told", reason="other")
+    daemon.settle()
+    compact_too_late(hook, "long")
+    other = hook("user_prompt_submit", "other", "o1", prompt="go on with step 1").context
+    first = hook("user_prompt_submit", "long", "p1", prompt="go on with step 1").context
+    second = hook("user_prompt_submit", "long", "p2", prompt="다음 단계로 가자").context
+    assert [rule in first for rule in RULES] == [True, True] and "Follow every one:" in first
+    assert not [text for text in (other, second) if RULES[0] in text]
+    assert RULES[1] in hook.context("session_start", "long", source="compact")
+    assert RULES[1] not in hook("user_prompt_submit", "long", "p3", prompt="go on with step 3").context

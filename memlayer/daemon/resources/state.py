@@ -122,6 +122,7 @@ class State:
     unpublished: set[str] = field(default_factory=set)  # projects whose memories changed; the writer's
     importing: threading.Lock = field(default_factory=threading.Lock)  # one import at a time
     unfiled: set[str] = field(default_factory=set)  # projects whose memory files are behind; the writer's
+    orders_due: set[str] = field(default_factory=set)  # sessions that were told no rules after a compaction
     filed_s: float = 0.0  # monotonic: when memory files were last written, and the extra ones looked at
     extra_s: float = 0.0
     has_global: bool = False  # some memories are for every project
