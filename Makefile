@@ -3,8 +3,8 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 VENV := .venv
 PY := $(VENV)/bin/python
-# The development venv is a superset of the runtime: nothing is installed twice.
-RUN := MEMLAYER_RUNTIME_DIR="$(CURDIR)/$(VENV)" PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
+# The development venv is a superset of the runtime: nothing is installed twice. What Python compiles is kept.
+RUN := PYTHONDONTWRITEBYTECODE= MEMLAYER_RUNTIME_DIR="$(CURDIR)/$(VENV)" PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 UV_COMPILE := $(VENV)/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-annotate \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
 
@@ -21,7 +21,7 @@ NEVER_LOADED := pillow hf-xet
 # Tests that take a real host, a browser, minutes or damage have targets of their own.
 FAST := not host and not slow and not fault and not browser
 
-.PHONY: help venv demo check pytest test test-host test-view test-fault torture test-boot lint bench docs lock dist clean
+.PHONY: help venv demo check pytest collect test test-host test-view test-fault torture test-boot lint bench docs lock dist clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -e 's/:.*## /\t/' | expand -t 12
@@ -38,8 +38,13 @@ check: lint  ## before each commit: lint, types, layers, units, properties, cont
 pytest: venv  ## one file or one test: make pytest ARGS="tests/unit/test_kinds.py -k label"
 	$(RUN) $(PY) -m pytest $(ARGS)
 
-test: lint  ## lint, types, layers and the fast tests
-	$(RUN) $(PY) -m pytest -n 3 --dist worksteal $(AGAIN) -m "$(FAST)"
+# Collected once beside mypy: pytest rewrites asserts, in each process of a run where none has done it before.
+collect: venv
+	@$(RUN) $(PY) -m pytest --collect-only -qq > /dev/null
+
+test: venv  ## lint, types, layers and the fast tests
+	@$(MAKE) --no-print-directory -j2 lint collect
+	$(RUN) $(PY) -m pytest -n 4 --dist worksteal $(AGAIN) -m "$(FAST)"
 
 test-host: venv  ## the tests that drive the real Claude Code (installs it from npm)
 	$(RUN) $(PY) -m pytest -n 3 --dist worksteal $(AGAIN) -m host tests/host
@@ -51,7 +56,7 @@ test-view: venv  ## the page in a real browser: the system's chromium, playwrigh
 	$(RUN) $(PY) -m pytest -n 2 --dist worksteal $(AGAIN) -m browser tests/view
 
 test-fault: venv  ## the tests that kill, starve and damage (short forms)
-	$(RUN) $(PY) -m pytest -n 3 --dist worksteal $(AGAIN) -m fault tests/fault
+	$(RUN) $(PY) -m pytest -n 4 --dist worksteal $(AGAIN) -m fault tests/fault tests/hostile tests/integration
 
 torture: venv  ## their long forms, and 10,000 hostile payloads each (docs/reliability.md: how long)
 	MEMLAYER_TORTURE=1000 MEMLAYER_FUZZ=10000 $(RUN) $(PY) -m pytest -n 2 --dist worksteal tests/fault tests/hostile
