@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from memlayer.adapters.embedding.lazy_import import import_lancedb
 from memlayer.edge.ipc.client import Client
 from memlayer.errors import MemlayerError
 from tests.support.leftovers import left_running
@@ -46,6 +47,12 @@ def no_real_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Import LanceDB as a daemon does: whole, it takes a third of a worker's start."""
+    if hasattr(config, "workerinput"):
+        import_lancedb()
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Fail a run that leaves processes behind, and end them."""
     if not Path("/proc/self/environ").exists() or hasattr(session.config, "workerinput"):
@@ -65,9 +72,7 @@ FRESH = ("test_daemon", "test_daemon_memory", "test_no_network")
 @pytest.fixture(autouse=True)
 def fresh_daemons(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Start each daemon as a new process in tests of its start, its memory and faults."""
-    is_fresh = (
-        request.node.get_closest_marker("fault") is not None or request.module.__name__.rpartition(".")[2] in FRESH
-    )
+    is_fresh = request.path.parent.name == "fault" or request.path.stem in FRESH
     monkeypatch.setattr(Daemon, "is_fresh", is_fresh)
 
 
