@@ -125,14 +125,14 @@ def test_error_within_a_stream_has_its_message(api: ModelApi, home: Path) -> Non
 
 
 def test_long_wait_says_for_what(provider: str, api: ModelApi, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waiting, "WAIT_S", 1.0)
+    monkeypatch.setattr(waiting, "WAIT_S", 0.3)
     api.script = ChatScript([Said(drip_s=0.05)])
     told: list[str] = []
     with pytest.raises(ChatError, match="did not answer"):
-        ask(talk(provider, api, home), deadline_s=3.0, on_wait=told.append)
+        ask(talk(provider, api, home), deadline_s=1.2, on_wait=told.append)
     [line] = told
     assert provider in line and "tiny at " + api.url in line and "no answer" in line
-    api.script = ChatScript([Said({}, 429, headers={"retry-after": "3"}), Spoken("네")])
+    api.script = ChatScript([Said({}, 429, headers={"retry-after": "1"}), Spoken("네")])
     assert ask(talk(provider, api, home), on_text=lambda text: None, on_wait=told.append).text == "네"
     assert "is busy (HTTP 429) and is asked again" in told[1] and len(told) == 2
 

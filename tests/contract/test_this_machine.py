@@ -77,7 +77,7 @@ def servers(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Recorder, Recorde
     """A server on this machine, and a proxy that the variables name."""
     made = Recorder(), Recorder()
     for one in made:
-        threading.Thread(target=one.serve_forever, daemon=True).start()
+        threading.Thread(target=one.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
     for name in NETWORK_VARIABLES:
         monkeypatch.delenv(name, raising=False)
     for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"):

@@ -165,7 +165,7 @@ class ObjectStore:
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Door)
         self.port = self.server.server_address[1]
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
 
     def bucket(self, name: str) -> str:
         """Make a bucket; return the address of a share in it."""
