@@ -166,6 +166,7 @@ def test_a_git_ref_is_one_commit_that_its_writer_alone_moves(tmp_path: Path) -> 
 def test_store_without_conditional_writes_is_refused_before_the_first_object(
     object_store: ObjectStore, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    """Takes long: the client of buckets asks ten times before it gives up."""
     engine = open_engine(bucket_of(object_store, monkeypatch), str(tmp_path / "own"))
     object_store.drops_condition = True
     with pytest.raises(ShareError, match="no conditional writes"):

@@ -82,6 +82,7 @@ def test_payloads_break_no_lone_hook(hook: HookRunner, home: Path, name: str) ->
 @pytest.mark.fault
 @pytest.mark.timeout(40_000 if LONG else 60)
 def test_payloads_break_no_daemon(hook: HookRunner, daemon: Daemon) -> None:
+    """Takes long: a hook process for each payload."""
     for name in EVENTS.values():
         many = list(payloads(name, rounds(40), SEED + 1))
         counts = call_many(hook, name, many)

@@ -41,6 +41,7 @@ def tracer() -> str:
 
 @pytest.mark.timeout(180)
 def test_story_needs_no_network(tmp_path: Path) -> None:
+    """Takes long: daemon and verbs start fresh, without a network, traced."""
     if namespaces():
         pytest.skip(namespaces())
     trace = tmp_path / "trace"

@@ -32,6 +32,7 @@ def settled(daemon: Daemon) -> None:
 
 @pytest.mark.timeout(120)
 def test_corpus_secrets_are_not_stored(hook: HookRunner, home: Path, tmp_path: Path) -> None:
+    """Takes long: a hook process for each part of the corpus."""
     corpus = secrets()
     wanted = needles(corpus)
     assert len(wanted) > 500

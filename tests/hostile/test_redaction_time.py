@@ -116,6 +116,7 @@ def openings() -> list[str]:
 
 @pytest.mark.timeout(6000 if ASKED else 120)
 def test_no_text_of_half_a_megabyte_takes_long() -> None:
+    """Takes long: sixteen texts of half a megabyte are redacted."""
     pieces = [joint % opening for opening in openings() for joint in JOINTS]
     assert len(pieces) > 10_000
     rng = random.Random(7)

@@ -54,6 +54,7 @@ def go_on(daemon: Daemon) -> None:
 
 @pytest.mark.fault
 def test_hung_daemon_is_waited_for_once(daemon: Daemon, home: Path, talk: TalkMemory) -> None:
+    """Takes long: it waits for the deadlines of a stopped daemon."""
     stop(daemon)
     try:
         assert took_s(lambda: talk.recall("ClickHouse 포트가 몇 번이었지?")) < ASK_S + SLACK_S

@@ -41,6 +41,7 @@ def spool_turns(home: Path, project: Path, first: int) -> None:
 @pytest.mark.fault
 @pytest.mark.timeout(120)
 def test_daemon_memory_stays_bounded(home: Path, project: Path) -> None:
+    """Takes long: the model embeds 500 turns."""
     home.mkdir(mode=0o700)
     client = Client(str(home), str(ROOT), sys.executable)
     seen = []

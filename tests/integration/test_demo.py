@@ -53,6 +53,7 @@ def processes_in(folder: Path) -> list[str]:
 
 
 def test_demo_succeeds_and_cleans_up(tmp_path: Path) -> None:
+    """Takes long: the whole demo, with daemons and the model."""
     scratch = tmp_path / "scratch"
     done = run_demo(scratch)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout[-3000:]
@@ -101,6 +102,7 @@ def test_search_while_daemon_tidies() -> None:
 
 @pytest.mark.fault
 def test_missing_memory_fails_demo(tmp_path: Path) -> None:
+    """Takes long: the demo again, without the sessions that tell the answer."""
     story = tmp_path / "story"
     shutil.copytree(STORY, story)
     (story / "3_elsewhere.json").unlink()

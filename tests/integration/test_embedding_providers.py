@@ -114,6 +114,7 @@ def test_switch_there_and_back(
     running: Callable[..., Daemon], api: EmbeddingApi, hook: HookRunner, home: Path, provider: str,
     shipped_vector: Callable[[str], Vector],
 ) -> None:  # fmt: skip
+    """Takes long: four daemons, and a calibration of the server's vectors."""
     if not is_installed(provider):
         pytest.skip("the SDK is optional")
     api.vectors_of = lambda texts: [shipped_vector(text) for text in texts]
@@ -155,6 +156,7 @@ def test_switch_there_and_back(
 def test_recall_goes_on_while_the_server_does_not(
     running: Callable[..., Daemon], api: EmbeddingApi, hook: HookRunner, home: Path
 ) -> None:
+    """Takes long: the daemon starts anew after each failure."""
     daemon = running(**api.settings())
     daemon.wait_for(lambda: mode(daemon) == "hybrid", "model", timeout_s=60.0)
     tell(hook, daemon)
@@ -185,6 +187,7 @@ def test_recall_goes_on_while_the_server_does_not(
 def test_slow_server_is_left_out_of_prompts(
     running: Callable[..., Daemon], api: EmbeddingApi, hook: HookRunner
 ) -> None:
+    """Takes long: a server's slowness is measured and waited for."""
     daemon = running(**api.settings())
     daemon.wait_for(lambda: mode(daemon) == "hybrid", "model", timeout_s=60.0)
     tell(hook, daemon)

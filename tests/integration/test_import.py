@@ -157,6 +157,7 @@ def test_import_resumes_after_interrupt(cli: Cli, daemon: Daemon, projects: Path
 @pytest.mark.fault
 @pytest.mark.timeout(180)
 def test_killed_import_loses_nothing(home: Path, projects: Path, project: Path) -> None:
+    """Takes long: three daemons read 2,000 turns, two of them are killed."""
     total = big(projects, str(project), files=8)
     for stored in (100, 800):
         daemon = Daemon(ROOT, home).start()

@@ -32,6 +32,7 @@ def state_of(run: Run) -> dict[str, object]:
 
 
 def test_turns_travel_by_themselves_and_a_forget_as_well(tmp_path: Path) -> None:
+    """Takes long: two daemons start anew, and four exchanges are waited for."""
     address = PLACES["git"](tmp_path)
     run_a, hook_a, home_a = machine(tmp_path, "a")
     run_b, hook_b, home_b = machine(tmp_path, "b")
@@ -82,6 +83,7 @@ def test_nothing_is_shared_before_the_person_says_so(tmp_path: Path) -> None:
 
 @pytest.mark.fault
 def test_share_that_cannot_be_reached_is_told_by_status_and_doctor(tmp_path: Path) -> None:
+    """Takes long: a daemon starts anew, and doctor tries a runtime."""
     run, hook, home = machine(tmp_path, "a")
     drive = tmp_path / "drive"
     drive.mkdir()

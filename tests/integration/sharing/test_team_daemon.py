@@ -29,6 +29,7 @@ def person(folder: Path, name: str, who: str) -> tuple[Run, HookRunner, Path, Pa
 
 
 def test_a_decision_goes_from_one_to_the_other(tmp_path: Path) -> None:
+    """Takes long: the daemons of two persons start anew."""
     git(tmp_path, "init", "--bare", str(tmp_path / "origin.git"))
     run_a, hook_a, home_a, clone_a = person(tmp_path, "a", "김민지")
     run_b, hook_b, home_b, clone_b = person(tmp_path, "b", "Bob")
@@ -71,6 +72,7 @@ def test_a_decision_goes_from_one_to_the_other(tmp_path: Path) -> None:
 
 
 def test_teams_exchange_notes_by_themselves_through_the_remote(tmp_path: Path) -> None:
+    """Takes long: the daemons of two persons start anew, and look."""
     git(tmp_path, "init", "--bare", str(tmp_path / "origin.git"))
     run_a, hook_a, home_a, _ = person(tmp_path, "a", "김민지")
     run_b, hook_b, home_b, _ = person(tmp_path, "b", "Bob")

@@ -123,6 +123,7 @@ def test_a_catalogue_model_offline_fails_at_once(tmp_path: Path, monkeypatch: py
 
 
 def test_foreign_folder_is_calibrated_once_like_the_shipped(tmp_path: Path) -> None:
+    """Takes long: the model embeds all texts of the calibration."""
     shipped = model_folder.models_root() / SHIPPED_MODEL
     copy = tmp_path / "my-e5"
     copy.mkdir()
