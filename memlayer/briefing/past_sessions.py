@@ -32,6 +32,8 @@ _CHECK = re.compile(
     r"(?:\S+=\S+ )*(?:(?:npx|uv run|poetry run|bundle exec|mise run|python3? -m) )?"
     r"(?:make|npm|pnpm|yarn|bun|go|cargo|pytest|unittest|mvn|gradle|\./gradlew|flutter|dart|tsc|ruff|mypy|eslint|jest|vitest|rspec|swift|dotnet|tox)\b"
 )
+# Another command may have passed since, or the work went out.
+_MENDED = re.compile(r"\bpass(?:es|ed|ing)?\b|\bgreen\b|\bcommitted\b|\bpushed\b|통과|커밋했|푸시했", re.IGNORECASE)
 _UNCOMMITTED = re.compile(
     r"\b(?:not|nothing(?: is| was)?|hasn't been|haven't|isn't|aren't)(?: yet)?(?: been)? committed\b|\buncommitted\b"
     r"|\b(?:don'?t|do not|without) (?:yet )?commit(?:ting)?\b|\bleft (?:it|them|the changes) uncommitted\b"
@@ -130,7 +132,7 @@ def _end(turns: Sequence[Memory], parts: dict[str, str]) -> str:
     prompt, answer = prompt_and_answer(turns[-1].text)
     if order_of(prompt) is Order.TAKES_BACK:
         return REVERTED
-    if any(_CHECK.match(error) for error in items(ERRORS, parts.get(ERRORS, ""))):
+    if not _MENDED.search(answer) and any(_CHECK.match(error) for error in items(ERRORS, parts.get(ERRORS, ""))):
         return FAILING
     return UNCOMMITTED if FILES in parts and _UNCOMMITTED.search(prompt + "\n" + answer) else ""
 
