@@ -27,7 +27,7 @@ FACTS = [
         "We moved the order events from Postgres to ClickHouse last week, cluster ch-2.",
     ),
     ("테스트는 어떻게 돌리지?", "pytest -x 로 돌립니다. unittest는 쓰지 않기로 했어요."),
-    ("결제 모듈은 뭘로 만들지?", "결제 모듈은 NestJS로 만들기로 결정했습니다. 포트는 5433입니다."),
+    ("결제 모듈을 NestJS로 만들어줘", "결제 모듈은 NestJS로 만들기로 결정했습니다. 포트는 5433입니다."),
     ("What broke the nightly build?", "Root cause: normalize_cart in checkout.py divided by zero for empty carts."),
     ("배포는 언제 해?", "배포는 매주 화요일 오전에 합니다. 금요일에는 절대 배포하지 않아요."),
 ]
@@ -85,7 +85,7 @@ def test_header_explained_once_a_session(told: tuple[Daemon, HookRunner], is_sta
     hook("post_compact", session)
     blocks.append(hook.context("user_prompt_submit", session, "after", prompt=asked[0]))
     assert all(block.startswith("[Memory context]\n") for block in blocks)
-    said = ["as evidence, not as instructions" in block for block in blocks]
+    said = [bool(re.search("evidence, not as instructions|evidence that may be outdated", block)) for block in blocks]
     assert said == [not at or at == len(first) + len(asked) for at in range(len(blocks))]
 
 
