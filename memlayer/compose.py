@@ -14,8 +14,6 @@ from memlayer.config import Settings
 from memlayer.config.providers import PROVIDERS, VECTOR_PROVIDERS
 from memlayer.consolidation.conflicts import Conflicts
 from memlayer.consolidation.consolidator import Consolidator
-from memlayer.consolidation.extractor import Extractor, RulesExtractor
-from memlayer.consolidation.llm.since import TurnedOn, turned_off, turned_on
 from memlayer.consolidation.rules.own_words import own_words
 from memlayer.deletion.erase import Erasure
 from memlayer.deletion.forget import Forget
@@ -47,6 +45,7 @@ from memlayer.records.model_budget import ModelBudget
 from memlayer.records.projects import Projects, root_commit
 from memlayer.records.sessions import Sessions
 from memlayer.records.tombstones import Tombstones
+from memlayer.records.turned_on import turned_off, turned_on
 from memlayer.records.usages import UsageLog
 from memlayer.sharing.sync import Sharing
 from memlayer.tasks.book import TaskBook
@@ -180,7 +179,6 @@ def open_services(
         indexer=indexer,
         tombstones=tombstones,
         sessions=sessions,
-        extractor=extractor(settings, home),
         conflicts=Conflicts(store),
     )
     ingest.on_remember = consolidator.remember
@@ -299,55 +297,27 @@ def embedding_use(settings: Settings, home: str) -> dict[str, object]:
     return {**{name: summary[name] for name in ("today", "all", "daily_tokens")}, "is_on": is_on}
 
 
-def _now_ms() -> int:
-    return int(time.time() * 1000)
+def language_model_since(settings: Settings, home: str, now_ms: int) -> int:
+    """Note for all daemons that a language model is on, or off.
 
-
-def language_model_since(settings: Settings, home: str, now_ms: Callable[[], int] = _now_ms) -> TurnedOn:
-    """Note for all daemons that a language model is on, or off."""
+    Returns since when, in Unix ms.
+    """
     chosen = settings.consolidation
-    name = "%s:%s" % (chosen.provider, chosen.model_name)
     if chosen.provider == "rules":
         turned_off(home)
-        return TurnedOn(now_ms(), name)
-    return turned_on(home, ("%s %s" % (chosen.provider, chosen.base_url)).strip(), name, now_ms())
-
-
-def extractor(settings: Settings, home: str, now_ms: Callable[[], int] = _now_ms) -> Extractor:
-    """Return the reader of turns.
-
-    Rules, or a language model with the rules behind it. Loads no SDK and starts nothing; that happens at the first
-    turn, and a missing SDK is noted then for `stats`.
-    """
-    rules, chosen = RulesExtractor(), settings.consolidation
-    since = language_model_since(settings, home, now_ms)
-    if not chosen.reads_turns:
-        return rules
-    from memlayer.consolidation.llm.extractor import ModelExtractor
-
-    model = language_model(settings)
-    return ModelExtractor(
-        model=model,
-        rules=rules,
-        budget=ModelBudget(paths.model_use(home), daily_calls=chosen.daily_calls, daily_tokens=chosen.daily_tokens),
-        name=since.reader,
-        timeout_s=chosen.timeout_s,
-        max_age_days=chosen.max_age_days,
-        since_ms=since.since_ms,
-        own_tokens=PROVIDERS[chosen.provider].own_tokens,
-        hang_up=model.close,
-    )
+        return now_ms
+    return turned_on(home, ("%s %s" % (chosen.provider, chosen.base_url)).strip(), now_ms)
 
 
 def session_reader(
     settings: Settings, home: str, store: Store, indexer: Indexer, tasks: TaskBook
 ) -> SessionReader | None:
-    """Return the reader of finished sessions, if a model is on.
+    """Return the reader of sessions, if a model is on.
 
-    Sends nothing by itself.
+    Loads nothing, and sends nothing by itself.
     """
     chosen = settings.consolidation
-    if not (chosen.reads_sessions and settings.notes.enabled):
+    if chosen.provider == "rules" or not settings.notes.enabled:
         return None
     model = language_model(settings)
     return SessionReader(
@@ -357,20 +327,12 @@ def session_reader(
         model=model,
         budget=ModelBudget(paths.model_use(home), daily_calls=chosen.daily_calls, daily_tokens=chosen.daily_tokens),
         timeout_s=chosen.timeout_s,
-        since_ms=language_model_since(settings, home).since_ms,
+        since_ms=language_model_since(settings, home, time.time_ns() // 1_000_000),
+        each_turn=chosen.reads_turns,
+        max_age_days=chosen.max_age_days,
         own_tokens=PROVIDERS[chosen.provider].own_tokens,
         hang_up=model.close,
     )
-
-
-def hang_up(extractor: Extractor, reader: SessionReader | None = None) -> None:
-    """End a running call: no process of ours outlives the daemon."""
-    from memlayer.consolidation.llm.extractor import ModelExtractor
-
-    if isinstance(extractor, ModelExtractor):
-        extractor.hang_up()
-    if reader is not None:
-        reader.hang_up()
 
 
 def model_use(settings: Settings, home: str) -> dict[str, object]:

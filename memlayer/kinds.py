@@ -79,11 +79,10 @@ class CategoryRow:
 class KindRow:
     """All that holds for each memory of a kind.
 
-    label: for a model. heading, korean: in memory files, where each of these words is read as the kind; the first
-    Korean one also in a model's answer. searched: has chunks in the index. recalled: given to a prompt. drawn: names,
-    for the model that reads turns, the statements of this kind that hold for weeks; "" where none is drawn. binds: a
-    person's wish or settled matter, which survives a compaction and may hold for every project. of_session: stands for
-    its whole session, so that forgetting it by name takes no turn along. mark: stands before its text.
+    label: for a model. heading, korean: in memory files, where each of these words is read as the kind.
+    searched: has chunks in the index. recalled: given to a prompt. binds: a person's wish or settled matter, which
+    survives a compaction and may hold for every project. of_session: stands for its whole session, so that forgetting
+    it by name takes no turn along. mark: stands before its text.
     """
 
     label: str
@@ -92,7 +91,6 @@ class KindRow:
     korean: tuple[str, ...] = ()
     searched: bool = True
     recalled: bool = True
-    drawn: str = ""
     binds: bool = False
     of_session: bool = False
     mark: str = ""
@@ -108,22 +106,11 @@ CATEGORIES: dict[Category, CategoryRow] = {
 
 # In the order of the sections of a memory file.
 KINDS: dict[Kind, KindRow] = {
-    Kind.PREFERENCE: KindRow(
-        "preference", Start.WISH, "Preferences", ("선호", "규칙"),
-        drawn="lasting wishes and standing orders of the user", binds=True,
-    ),
-    Kind.DECISION: KindRow(
-        "decision", Start.SETTLED, "Decisions", ("결정", "결정 사항", "결정사항"), drawn="decisions", binds=True,
-    ),
-    Kind.COMMITMENT: KindRow(
-        "commitment", Start.DUE, "Commitments", ("약속", "할 일"), drawn="promises and deadlines",
-    ),
-    Kind.FACT: KindRow(
-        "fact", Start.PINNED, "Facts", ("사실",), drawn="exact facts (ports, dates, owners, paths, limits)",
-    ),
-    Kind.CAUSE: KindRow(
-        "cause", Start.PINNED, "Causes and fixes", ("원인", "원인과 해결"), drawn="causes of problems with their fix",
-    ),
+    Kind.PREFERENCE: KindRow("preference", Start.WISH, "Preferences", ("선호", "규칙"), binds=True),
+    Kind.DECISION: KindRow("decision", Start.SETTLED, "Decisions", ("결정", "결정 사항", "결정사항"), binds=True),
+    Kind.COMMITMENT: KindRow("commitment", Start.DUE, "Commitments", ("약속", "할 일")),
+    Kind.FACT: KindRow("fact", Start.PINNED, "Facts", ("사실",)),
+    Kind.CAUSE: KindRow("cause", Start.PINNED, "Causes and fixes", ("원인", "원인과 해결")),
     Kind.ATTEMPT: KindRow("attempt", Start.PINNED, "Attempts that did not hold", ("시도", "실패한 시도")),
     Kind.TASK: KindRow("task", Start.OPEN_WORK, "Open work", ("남은 일", "작업")),
     Kind.NOTE: KindRow("note", Start.PINNED, "Notes", ("메모", "노트")),
@@ -137,10 +124,10 @@ KINDS: dict[Kind, KindRow] = {
     Kind.SESSION_SUMMARY: KindRow("day", Start.LAST_SESSION, recalled=False, of_session=True),
     Kind.COMPACTION: KindRow("day", Start.PINNED, recalled=False, of_session=True),
     Kind.TOPIC: KindRow("day", Start.PINNED, recalled=False),
-}  # fmt: skip
+}
 
-LASTING = tuple(kind for kind in Kind if KINDS[kind].drawn)
-NOTED = (*LASTING, Kind.ATTEMPT)  # kinds of the notes that a model writes from a session
+# Kinds of the notes that a model writes from a session.
+NOTED = (Kind.PREFERENCE, Kind.DECISION, Kind.COMMITMENT, Kind.FACT, Kind.CAUSE, Kind.ATTEMPT)
 BINDING = tuple(kind for kind, row in KINDS.items() if row.binds)
 # Of a memory whose stored kind is unknown here: an earlier or later version's, or none.
 _DEFAULTS = {

@@ -35,19 +35,19 @@ class ConsolidationSettings(Group):
     )
     reads: Literal["session", "turn"] = setting(
         "session",
-        "`session`: the model reads each finished session once (docs/notes.md). `turn`: each turn, which costs more "
-        "and cannot know what held.",
+        "`session`: the model reads each session once, when it is over (docs/notes.md). `turn`: after each turn, which "
+        "costs more and cannot know what held.",
     )
     timeout_s: Real = setting(60.0, "Time for one call.", unit="s", ge=1, le=600)
-    daily_calls: Whole = setting(200, "Calls in a day; then the rules take over.", unit="calls", ge=0, le=100_000)
+    daily_calls: Whole = setting(200, "Calls in a day; then sessions wait.", unit="calls", ge=0, le=100_000)
     daily_tokens: Whole = setting(
-        200_000, "Tokens in a day, in and out; then the rules take over.", unit="tokens", ge=0, le=10**9
+        200_000, "Tokens in a day, in and out; then sessions wait.", unit="tokens", ge=0, le=10**9
     )
     temperature: Real = setting(0.1, "For openai; the others have none.", ge=0, le=2)
     max_age_days: Real = setting(
         2.0,
-        "Older turns, such as an import's, and those from before the model was turned on are left to the rules; "
-        "0: none are.",
+        "With `reads: turn`: older turns, such as an import's, and those from before the model was turned on are left "
+        "to the rules; 0: none are.",
         unit="days",
         ge=0,
         le=36500,
@@ -62,13 +62,8 @@ class ConsolidationSettings(Group):
 
     @property
     def reads_turns(self) -> bool:
-        """True where a language model is on and reads turn by turn."""
-        return self.provider != "rules" and self.reads == "turn"
-
-    @property
-    def reads_sessions(self) -> bool:
-        """True where a language model is on and reads finished sessions."""
-        return self.provider != "rules" and self.reads == "session"
+        """True where a session is read after each turn."""
+        return self.reads == "turn"
 
     @property
     def model_name(self) -> str:

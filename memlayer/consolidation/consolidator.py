@@ -12,7 +12,6 @@ from memlayer.consolidation.extractor import (
     BY_RULES,
     RULES,
     Extracted,
-    Extractor,
     RulesExtractor,
     is_withdrawn,
     resettle,
@@ -49,7 +48,7 @@ def _now_ms() -> int:
 
 @dataclass
 class Consolidator:
-    """Maker of lasting memories, for the writer; `read_turns` may run elsewhere.
+    """Maker of lasting memories, for the writer.
 
     on_rules: called with turns that were consolidated, and the new memories of rules that a person laid down in them.
     """
@@ -58,9 +57,9 @@ class Consolidator:
     indexer: Indexer
     tombstones: Tombstones
     sessions: Sessions
-    extractor: Extractor
     conflicts: Conflicts
     now_ms: Callable[[], int] = _now_ms
+    extractor: RulesExtractor = field(default_factory=RulesExtractor)
     on_rules: Callable[[Sequence[Memory], Sequence[Memory]], object] = lambda turns, rules: None
     on_turns: Callable[[Sequence[Memory]], object] = lambda turns: None  # that are about to be settled
     _changed: set[str] = field(default_factory=set)
@@ -70,46 +69,22 @@ class Consolidator:
 
         Turns that are still open wait. Raises StoreError; steps that succeeded before it are not repeated.
         """
-        return self.keep_turns(self.read_turns(limit))
-
-    def read_turns(self, limit: int) -> list[Read]:
-        """Extract from waiting turns, without a change to the store."""
-        return self._read_all(self._waiting(limit))
-
-    def _read_all(self, turns: Sequence[Memory]) -> list[Read]:
-        ids = sorted({source for turn in turns for source in turn.source_ids})
-        events = {event.id: event for event in self.store.events(ids=ids, limit=len(ids) + 1)} if ids else {}
-        return [(turn, self._read(turn, [events[row] for row in turn.source_ids if row in events])) for turn in turns]
-
-    def keep_turns(self, read_turns: Sequence[Read]) -> int:
-        """Keep extracted statements of unchanged turns; return how many this settles."""
-        if not read_turns:
-            return 0
         with self.indexer.lock:
-            now = {
-                row.id: row
-                for row in self.store.memories(
-                    MemoryQuery(ids=[turn.id for turn, _ in read_turns], limit=len(read_turns) + 1)
-                )
-            }
-            same = [
-                (now[turn.id], extracted)
-                for turn, extracted in read_turns
-                if turn.id in now and now[turn.id].source_ids == turn.source_ids
-            ]
-            turns = [turn for turn, _ in same]
-            draft, rules = self._drafted(same)
+            turns = self._waiting(limit)
+            if not turns:
+                return 0
+            draft, rules = self._drafted(self._read_all(turns))
             draft.commit()
             self.on_turns(turns)
             # Last: as long as a turn is not settled, all of this is done again.
             self.store.put_memories(self._settled(turns))
             self.on_rules(turns, rules)
-            return len(same)
+            return len(turns)
 
     def keep_new(self, turns: Sequence[Memory], texts: Mapping[str, str]) -> None:
         """Keep turns that are not stored yet, with their statements.
 
-        For rules, which are quick. One write each of the index and the store, in this order: the events are in the
+        One write each of the index and the store, in this order: the events are in the
         spool until then, and after a crash between the two all of this is done again. Turns without an answer may
         still get one, and wait. texts: whole texts of turns by memory id. Raises StoreError.
         """
@@ -303,6 +278,11 @@ class Consolidator:
             == turn.id
         )
 
+    def _read_all(self, turns: Sequence[Memory]) -> list[Read]:
+        ids = sorted({source for turn in turns for source in turn.source_ids})
+        events = {event.id: event for event in self.store.events(ids=ids, limit=len(ids) + 1)} if ids else {}
+        return [(turn, self._read(turn, [events[row] for row in turn.source_ids if row in events])) for turn in turns]
+
     def _read(self, turn: Memory, events: Sequence[Event]) -> Extracted:
         spoken = sorted(
             (row for row in events if row.kind in ("user", "assistant")),
@@ -310,7 +290,8 @@ class Consolidator:
         )
         parts = prompt_and_answers(spoken)
         prompt, answers = readable(*parts, max_chars=MAX_READ_CHARS)
-        if turn.superseded_by or not (prompt or answers):
+        is_read = bool(turn.settled) and not turn.settled.startswith(BY_RULES)  # by a model, as until 0.1
+        if turn.superseded_by or is_read or not (prompt or answers):
             return Extracted("", ())
         extract = _of_taken_back if turn.known_kind is Kind.DID_NOT_HOLD else self.extractor.extract
         extracted = whole(extract(*readable(*parts, max_chars=MAX_READ_CHARS, holes=True), turn.at_ms))
@@ -385,7 +366,7 @@ class Consolidator:
 def _of_taken_back(prompt: str, answers: Sequence[str], at_ms: int) -> Extracted:
     """Return the rules and the daily entry of a taken-back turn.
 
-    A rule that the person laid down beside the order is no part of the work. No model is asked.
+    A rule that the person laid down beside the order is no part of the work.
     """
     extracted = RulesExtractor().extract(prompt, answers, at_ms)
     rules = tuple(statement for statement in extracted.statements if statement.is_rule)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from memlayer.consolidation.lineage import is_wording_of
 from memlayer.consolidation.rules.extraction import Statement, extract
@@ -28,30 +28,19 @@ class Extracted:
     statements: tuple[Statement, ...]
 
 
-class Extractor(Protocol):
-    """Reads turns. One thread at a time calls it (the daemon's writer)."""
+class RulesExtractor:
+    """Extraction by rules: no model, Korean and English, a few milliseconds.
 
-    @property
-    def fingerprint(self) -> str:
-        """The extractor's name and version, such as `rules-1`, kept with each turn."""
-        ...
+    fingerprint: name and version of the rules, kept with each turn.
+    """
+
+    fingerprint = RULES
 
     def extract(self, prompt: str, answers: Sequence[str], at_ms: int) -> Extracted:
         """Extract from one turn. Never raises on any text.
 
         prompt and answers: as they were stored (redacted); at_ms: Unix time in milliseconds.
         """
-        ...
-
-
-class RulesExtractor:
-    """Extraction by rules: no model, Korean and English, a few milliseconds."""
-
-    @property
-    def fingerprint(self) -> str:
-        return RULES
-
-    def extract(self, prompt: str, answers: Sequence[str], at_ms: int) -> Extracted:
         extraction = extract(prompt, answers, at_ms)
         return Extracted(extraction.daily or "", extraction.statements)
 
@@ -116,10 +105,7 @@ def whole(extracted: Extracted) -> Extracted:
 
 
 def with_evidence(extracted: Extracted, prompt_id: str, prompt: str, answer: str) -> Extracted:
-    """Give each statement the place of its sentence in the turn.
-
-    A rule's sentence stands there as it is; a model's line may be its own wording, and then has no evidence.
-    """
+    """Give each statement the place of its sentence in the turn."""
     spoken = spoken_text(prompt, answer)
     statements = []
     for statement in extracted.statements:

@@ -316,8 +316,7 @@ def answer_stop(state: State, call: Call) -> Answer:
     turn = call.session.id, str(call.event["prompt_id"])
     if state.rule_notices.is_near(turn) and state.is_open:
         batches.take_soon(state)
-        if not intake.is_slow(state):
-            state.rule_notices.wait(turn, call.ends_s - time.monotonic())
+        state.rule_notices.wait(turn, call.ends_s - time.monotonic())
     line = _rules_line(state, call)
     return Answer(notice=line, tells_rules=bool(line))
 

@@ -119,7 +119,9 @@ def run(home: str) -> int:
     OWN.use(settings.privacy.pairs)
     with contextlib.suppress(OSError):  # a disk that refuses must not keep the daemon from taking them out itself
         write_own_patterns(home, settings.privacy)
-    compose.language_model_since(settings, home)  # before anything is taken in: that comes after it
+    compose.language_model_since(
+        settings, home, time.time_ns() // 1_000_000
+    )  # before anything is taken in: that comes after it
     state = State(
         home=home,
         settings=settings,
@@ -206,8 +208,8 @@ def _is_answered_anew(state: State, answered: bool | None) -> bool:
 def _leave(state: State, server: Server, lock_fd: int, at_home: bool) -> None:
     """Settle within SETTLE_S; the spool keeps the rest for the next daemon."""
     state.leaving.set()
-    if state.is_open:
-        compose.hang_up(state.services.result().consolidator.extractor, state.services.result().reader)
+    if state.is_open and (reader := state.services.result().reader) is not None:
+        reader.hang_up()  # no process of ours outlives the daemon
     server.close(2.0)
     if at_home:
         if state.is_open:

@@ -15,7 +15,7 @@ from memlayer.daemon.ops import deletion, maintenance
 from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.jobs import frames_of
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import batches, derived, intake, sharing, vectors
+from memlayer.daemon.tasks import batches, derived, intake, reading, sharing, vectors
 from memlayer.edge.capture import spool
 from memlayer.edge.home import registry
 from memlayer.errors import StoreError
@@ -90,7 +90,12 @@ def _open(state: State) -> compose.Services:
 
     services.ingest.on_new, services.ingest.settle = on_new, settle
     sharing.connect(state, services)
-    services.consolidator.on_rules = state.rule_notices.consolidated
+
+    def on_rules(turns: Sequence[Memory], rules: Sequence[Memory]) -> None:
+        state.rule_notices.consolidated(turns, rules)
+        reading.begin_turns(state, turns)
+
+    services.consolidator.on_rules = on_rules
     state.has_global = bool(
         services.store.memories(MemoryQuery(project_id=GLOBAL, category=Category.CORE, is_current=True, limit=1))
     )
@@ -99,6 +104,7 @@ def _open(state: State) -> compose.Services:
     registry.sweep_working_sets(state.home)
     state.sessions.all()  # read once, here, and not while a session start waits
     state.jobs.submit("tasks", lambda: intake.catch_up_tasks(state))
+    state.jobs.submit("unread turns", lambda: reading.begin_unread(state))
     batches.take_soon(state)
     if services.store.damage():
         maintenance.submit_repair(state, services.store)

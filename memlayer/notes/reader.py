@@ -1,4 +1,6 @@
-"""Have a language model read sessions that are over, once each.
+"""Have a language model read sessions: once each, or after each turn.
+
+A session is read when it is over, or also as it goes on.
 
 `next_part` and `ask` run beside the writer, `apply` in it.
 """
@@ -18,7 +20,7 @@ from memlayer.notes.headlines import headlines_prompt, headlines_request, with_h
 from memlayer.notes.keeper import Kept, NoteKeeper
 from memlayer.notes.reading_log import MAX_TRIES, Reading, ReadingLog
 from memlayer.notes.request import MAX_ANSWER_TOKENS, Request, first_part, tokens_of
-from memlayer.notes.session_turns import SessionTurn, is_worth_reading, turns_of
+from memlayer.notes.session_turns import LEAST_CHARS, SessionTurn, is_telling, is_worth_reading, turns_of
 from memlayer.ports import LanguageModel, ModelMissing, Store
 from memlayer.records.model_budget import ModelBudget
 from memlayer.records.sessions import Session
@@ -27,6 +29,7 @@ log = logging.getLogger(__name__)
 OVER_AFTER_MS = 30 * 60_000  # of silence: a killed terminal, a machine switched off
 MAX_EVENTS = 50_000
 BUDGET_PAUSE_S = 300.0
+DAY_MS = 86_400_000
 PAUSE_S = (60.0, 300.0, 1800.0)  # after the first, second and every further failure in a row
 
 
@@ -58,7 +61,9 @@ class SessionReader:
     """The reader of sessions; one call at a time.
 
     since_ms: when the person turned the model on; earlier sessions are read only if wanted (ReadingLog.want).
-    own_tokens: that the transport adds to each call. clock: Unix time, seconds.
+    each_turn: a session is read after each turn, without small talk, and without turns from before since_ms or older
+    than max_age_days (0: with all of them). own_tokens: that the transport adds to each call. clock: Unix time,
+    seconds.
     """
 
     store: Store
@@ -68,6 +73,8 @@ class SessionReader:
     budget: ModelBudget
     timeout_s: float
     since_ms: int
+    each_turn: bool = False
+    max_age_days: float = 0.0
     own_tokens: int = 0
     hang_up: Callable[[], None] = lambda: None
     clock: Callable[[], float] = time.time
@@ -80,24 +87,30 @@ class SessionReader:
     def due(self, sessions: Iterable[Session]) -> list[Session]:
         """Return the sessions to read, oldest first.
 
-        They are over and taken in whole, or about to be compacted (see read_so_far), and have something new since they
-        were read.
+        They are over and taken in whole, and have something new since they were read, or are to be read so far.
         """
-        now_ms, wanted = int(self.clock() * 1000), set(self.readings.wanted())
+        now_ms, oldest_ms, wanted = int(self.clock() * 1000), self.oldest_ms, set(self.readings.wanted())
         rows = []
         for session in sessions:
             is_settled = session.summarized_ms >= session.said_ms or session.id in wanted
-            is_over = is_settled and is_session_over(session, now_ms)
-            is_ours = session.last_ms >= self.since_ms or session.id in wanted
             is_new = session.said_ms > session.noted_ms or session.id in wanted
-            is_due = is_over or session.id in self._parts_so_far
-            if session.project_id and is_ours and is_new and is_due:
+            is_due = is_settled and is_new and is_session_over(session, now_ms)
+            is_ours = session.last_ms >= oldest_ms or session.id in wanted
+            if session.project_id and is_ours and (is_due or session.id in self._parts_so_far):
                 rows.append(session)
         return sorted(rows, key=lambda session: session.last_ms)
 
-    def read_so_far(self, session: Session) -> None:
-        """Have a session read that goes on, before its compaction."""
-        self._parts_so_far.add(session.id)
+    @property
+    def oldest_ms(self) -> int:
+        """Return the time before which nothing is read unasked."""
+        if not self.each_turn:
+            return self.since_ms
+        newest_ms = int(self.clock() * 1000 - self.max_age_days * DAY_MS)
+        return max(self.since_ms, newest_ms) if self.max_age_days else 0
+
+    def read_so_far(self, *session_ids: str) -> None:
+        """Have sessions read that go on, as far as they are."""
+        self._parts_so_far.update(session_ids)
 
     @property
     def problem(self) -> str:
@@ -112,16 +125,27 @@ class SessionReader:
     def next_part(self, session: Session) -> Part | None:
         """Return a session's next part; None where nothing is left."""
         said_ms = session.said_ms
+        self._parts_so_far.discard(session.id)  # first: a turn that is stored meanwhile asks for another look
         reading = self.readings.get(session.id)
         turns, left = unread_turns(self.store, session, reading)
-        if not session.ended and session.id in self._parts_so_far and left and not left[-1].answer:
+        goes_on = not is_session_over(session, int(self.clock() * 1000))
+        if left and not left[-1].answer and goes_on:
             left.pop()  # it is being answered just now
-        if not left or not is_worth_reading(left):
+        if self.each_turn and session.id not in self.readings.wanted():
+            left = [turn for turn in left if self._is_read_by_itself(turn)]
+        elif not is_worth_reading(left):
+            left = []
+        if not left:
             return None
+        if goes_on:
+            self._parts_so_far.add(session.id)
         notes = self.keeper.shown(session, left)
         tasks = self.keeper.open_tasks(session.project_id)
         request = first_part(left, notes, tasks, summary=reading.summary)
         return Part(session, tuple(turns), request, said_ms, is_last=len(request.turns) == len(left))
+
+    def _is_read_by_itself(self, turn: SessionTurn) -> bool:
+        return turn.at_ms >= self.oldest_ms and is_telling(turn) and len(turn.spoken) >= LEAST_CHARS
 
     def ask(self, part: Part) -> bool:
         """Have the model read a part; True with its answer on disk.
@@ -191,9 +215,12 @@ class SessionReader:
         return kept
 
     def finished(self, session: Session, said_ms: int) -> None:
-        """Note that a session is read; the caller saves its record."""
-        session.noted_ms = max(session.noted_ms, said_ms)
-        self._parts_so_far.discard(session.id)
+        """Note that a session is read, or read so far.
+
+        The caller saves its record.
+        """
+        if is_session_over(session, int(self.clock() * 1000)):
+            session.noted_ms = max(session.noted_ms, said_ms)
         self.readings.unwant([session.id])
 
     def _useless(self, part: Part, reading: Reading) -> None:

@@ -25,6 +25,7 @@ MAX_FILES = 12
 MAX_FAILURES = 4
 COMMAND_CHARS, ERROR_CHARS = 100, 160
 CUT = " [... %d characters left out ...] "
+LEAST_CHARS = 60  # of a turn that is read by itself: below it the rules see all that there is
 SHORT_PROMPT, SHORT_ANSWER = 120, 240  # columns, in which Korean says as much as English: an order, and its "done"
 
 
@@ -120,11 +121,14 @@ def _failures(calls: Iterable[Event]) -> tuple[Failure, ...]:
     return tuple(failures.values())[-MAX_FAILURES:]
 
 
+def is_telling(turn: SessionTurn) -> bool:
+    """Return False for small talk, and an order that went well."""
+    return recallable(turn.prompt) and not is_routine(turn.prompt, [turn.answer])
+
+
 def is_worth_reading(turns: Sequence[SessionTurn]) -> bool:
     """Return False for small talk, or one short order that went well."""
-    telling = [
-        turn for turn in turns if recallable(turn.prompt) and turn.answer and not is_routine(turn.prompt, [turn.answer])
-    ]
+    telling = [turn for turn in turns if turn.answer and is_telling(turn)]
     if len(telling) > 1 or any(turn.failures for turn in turns):
         return bool(telling)
     return any(width(turn.prompt) > SHORT_PROMPT or width(turn.answer) > SHORT_ANSWER for turn in telling)

@@ -177,7 +177,7 @@ def chat_provider(settings: Settings, home: str) -> BudgetedChat:
 
 
 def language_model(settings: Settings) -> Completions:
-    """Return the model that reads turns and sessions; not for `rules`."""
+    """Return the model that reads sessions; not for `rules`."""
     chosen = settings.consolidation
     endpoint = Endpoint(PROVIDERS[chosen.provider], Asker("consolidation"), chosen.base_url, chosen.key_variable)
     provider = _provider(endpoint, chosen.model_name)

@@ -16,8 +16,8 @@ import pytest
 
 from memlayer.config import Settings
 from memlayer.config.consolidation import ConsolidationSettings
-from memlayer.consolidation.llm import extractor
 from memlayer.errors import ConsolidationError
+from memlayer.notes.request import system_prompt
 from memlayer.providers.chosen import Completions, language_model
 from tests.support.host.claude_run import Claude
 from tests.support.host.messages_api import Answer, MessagesApi, Request
@@ -25,13 +25,16 @@ from tests.support.host.messages_api import Answer, MessagesApi, Request
 pytestmark = [pytest.mark.host, pytest.mark.timeout(300)]
 
 TURN = "User: 결제 모듈은 토스페이먼츠에서 포트원으로 바꾸기로 했어.\nAssistant: 웹훅 포트는 8443입니다."
-SAID = json.dumps(
-    {
-        "history_entry": "결제 모듈을 토스페이먼츠에서 포트원으로 바꾸기로 했다.",
-        "memory_update": "- [decision] 결제 모듈은 토스페이먼츠가 아니라 포트원을 쓴다고 정했다.",
-    },
-    ensure_ascii=False,
-)
+SUMMARY = "결제 모듈을 토스페이먼츠에서 포트원으로 바꾸기로 했다."
+DECISION = "결제 모듈은 토스페이먼츠가 아니라 포트원을 쓴다고 정했다."
+NOTE = {
+    "kind": "decision",
+    "text": DECISION,
+    "quote": "결제 모듈은 토스페이먼츠에서 포트원으로 바꾸기로 했어",
+    "turn": 1,
+}
+SAID = json.dumps({"summary": SUMMARY, "notes": [NOTE], "tasks": [], "drop": []}, ensure_ascii=False)
+SYSTEM = system_prompt()
 CLI = Settings(consolidation=ConsolidationSettings(provider="claude-cli"))
 
 
@@ -85,8 +88,7 @@ def test_request_holds_two_texts_only(claude: Claude, api: MessagesApi, model: C
     mine = len(api.requests)
     api.script = lambda request: Answer(text=SAID)
     before = files(claude.home)
-    question = extractor.question(TURN, 1_795_000_000_000)
-    done = model.complete(extractor.SYSTEM, question, max_tokens=1500, deadline_s=60)
+    done = model.complete(SYSTEM, TURN, max_tokens=1500, deadline_s=60)
 
     assert json.loads(done.text) == json.loads(SAID)
     assert done.input_tokens == 12 and done.output_tokens > 0 and done.cost_usd > 0
@@ -95,9 +97,11 @@ def test_request_holds_two_texts_only(claude: Claude, api: MessagesApi, model: C
     assert "haiku" in request.body["model"]
     assert request.body["max_tokens"] <= 1500
     system = json.dumps(request.body["system"], ensure_ascii=False)
-    assert "You keep the long-term memory" in system and "data: nothing in it is addressed" in system
-    assert len(json.dumps(request.body, ensure_ascii=False)) < 2500 + len(extractor.SYSTEM) + len(question)
-    assert question in request.text
+    assert "You are the memory of a software project" in system and "They are data" in system
+    assert len(json.dumps(request.body, ensure_ascii=False)) < 2500 + len(json.dumps(SYSTEM, ensure_ascii=False)) + len(
+        TURN
+    )
+    assert TURN in request.text
     assert "bananas" not in json.dumps(request.body)
     assert not ran.exists()
     after = files(claude.home)
@@ -134,7 +138,7 @@ def test_host_call_is_no_turn(claude: Claude, api: MessagesApi) -> None:
     """The plugin, its daemon and the nested call of a user."""
 
     def script(request: Request) -> Answer:
-        is_ours = "You keep the long-term memory" in json.dumps(request.body.get("system", ""))
+        is_ours = "You are the memory of a software project" in json.dumps(request.body.get("system", ""))
         return Answer(text=SAID if is_ours else "웹훅 포트는 8443으로 두었습니다.")
 
     api.script = script
@@ -150,13 +154,16 @@ def test_host_call_is_no_turn(claude: Claude, api: MessagesApi) -> None:
     def memories(category: str) -> list[str]:
         return [one["text"] for one in claude.memlayer("list", "--category", category)["memories"]]
 
-    assert settle(lambda: bool(memories("core"))), claude.memlayer("stats")["language_model"]
-    assert memories("core") == ["결제 모듈은 토스페이먼츠가 아니라 포트원을 쓴다고 정했다."]
-    assert "결제 모듈을 토스페이먼츠에서 포트원으로 바꾸기로 했다." in memories("daily")
-    [ours] = [one for one in api.requests if "You keep the long-term memory" in json.dumps(one.body.get("system", ""))]
+    assert settle(lambda: memories("core") == [DECISION]), memories("core")
+    assert settle(lambda: SUMMARY in memories("daily")), memories("daily")
+    [ours] = [
+        one
+        for one in api.requests
+        if "You are the memory of a software project" in json.dumps(one.body.get("system", ""))
+    ]
     assert "포트원" in ours.text and "Memory context" not in ours.text
     assert len(memories("conversation")) == 1
     spent = claude.memlayer("stats")["language_model"]
     assert spent["today"]["calls"] == spent["all"]["calls"] == 1
-    assert 0 < spent["today"]["tokens"] < 2000 and spent["problem"] == ""
+    assert 0 < spent["today"]["tokens"] < 6000 and spent["problem"] == ""
     assert claude.hook_failures() == []

@@ -1,4 +1,4 @@
-"""A daemon that has a language model read turns.
+"""A daemon that has a language model read after each turn.
 
 Capture does not wait for it, `stats` counts, the rules stand by.
 """
@@ -21,10 +21,11 @@ ROOT = Path(__file__).resolve().parents[2]
 PROMPT = "결제 모듈은 토스페이먼츠에서 포트원으로 바꾸기로 했어. 정산 주기 때문이야."
 ANSWER = "알겠습니다. 웹훅 포트는 8443으로 두었습니다."
 STATEMENT = "결제 모듈은 토스페이먼츠가 아니라 포트원을 쓰기로 정했다."
-GOOD = json.dumps(
-    {"history_entry": "결제 모듈을 포트원으로 바꾸기로 했다.", "memory_update": "- [decision] " + STATEMENT},
-    ensure_ascii=False,
-)
+SUMMARY = "결제 모듈을 토스페이먼츠에서 포트원으로 바꾸기로 했다."
+NOTE = {
+    "kind": "decision", "text": STATEMENT, "quote": "결제 모듈은 토스페이먼츠에서 포트원으로 바꾸기로 했어", "turn": 1,
+}  # fmt: skip
+GOOD = json.dumps({"summary": SUMMARY, "notes": [NOTE], "tasks": [], "drop": []}, ensure_ascii=False)
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("openai") is None, reason="the SDK is optional")
 
@@ -57,27 +58,34 @@ def reading(api: ModelApi, home: Path) -> Iterator[Callable[..., Daemon]]:
         one.stop()
 
 
-def core(daemon: Daemon) -> list[str]:
-    return [one["text"] for one in daemon.call("list", category="core")["memories"]]
+def core(daemon: Daemon, category: str = "core") -> list[str]:
+    return [one["text"] for one in daemon.call("list", category=category)["memories"]]
 
 
 def spent(daemon: Daemon) -> dict[str, Any]:
     return dict(daemon.call("stats")["language_model"])
 
 
-def test_model_statements_kept_and_counted(reading: Callable[..., Daemon], api: ModelApi, hook: HookRunner) -> None:
+def test_model_reads_a_turn_of_a_session_that_goes_on(
+    reading: Callable[..., Daemon], api: ModelApi, hook: HookRunner
+) -> None:
     api.script = lambda asked: Said(chat_answer(GOOD))
     daemon = reading()
     hook.turn("s1", "p1", PROMPT, ANSWER)
     daemon.settle()
-    daemon.wait_for(lambda: core(daemon), "core memory")
+    daemon.wait_for(lambda: STATEMENT in core(daemon), "core memory")
+    daemon.wait_for(lambda: SUMMARY in core(daemon, "daily"), "summary")
     assert core(daemon) == [STATEMENT]
     [asked] = api.asked
     assert PROMPT in asked.body["messages"][1]["content"]
     said = spent(daemon)
     assert (said["provider"], said["model"], said["is_on"], said["missing"]) == ("openai", "tiny", True, "")
     assert said["today"] == {"calls": 1, "tokens": 760, "cost_usd": 0.0} == said["all"]
-    assert (said["daily_calls"], said["daily_tokens"], said["problem"]) == (200, 200_000, "")
+    assert (said["reads"], said["daily_calls"], said["daily_tokens"], said["problem"]) == ("turn", 200, 200_000, "")
+    hook.turn("s1", "p2", "고마워!", "천만에요.")
+    hook("session_end", session_id="s1", reason="other")
+    daemon.settle()
+    assert len(api.asked) == 1
 
 
 def test_slow_model_delays_nothing(reading: Callable[..., Daemon], api: ModelApi, hook: HookRunner) -> None:
@@ -91,6 +99,7 @@ def test_slow_model_delays_nothing(reading: Callable[..., Daemon], api: ModelApi
     api.script = slow
     daemon = reading()
     hook.turn("s1", "p1", PROMPT, ANSWER)
+    daemon.settle()
     assert asked_for.wait(20)
     hook.turn("s1", "p2", "The API listens on port 9443 from now on, Kim owns it.", "Noted: port 9443, owner Kim.")
 
@@ -99,10 +108,10 @@ def test_slow_model_delays_nothing(reading: Callable[..., Daemon], api: ModelApi
         return any("9443" in hit["snippet"] for hit in found)
 
     daemon.wait_for(is_found, "turn in the store")
-    assert not answer.is_set() and core(daemon) == []
+    assert not answer.is_set() and STATEMENT not in core(daemon)
     assert daemon.stop() == 0  # within its time, although a call runs
     answer.set()
-    daemon.start()  # the turn was not settled: it is read now
+    daemon.start()  # the turn was not read: it is now
     daemon.wait_for(lambda: STATEMENT in core(daemon), "core memory after a restart")
     assert spent(daemon)["all"]["calls"] >= 2
 
@@ -114,14 +123,14 @@ def test_slow_model_delays_nothing(reading: Callable[..., Daemon], api: ModelApi
         (Said(chat_answer("I'd rather not.")), "not the JSON"),
     ],
 )
-def test_useless_model_falls_back_to_rules(
+def test_useless_model_leaves_the_rules(
     reading: Callable[..., Daemon], api: ModelApi, hook: HookRunner, said: Said, problem: str
 ) -> None:
     api.script = lambda asked: said
     daemon = reading()
     hook.turn("s1", "p1", PROMPT, ANSWER)
     daemon.settle()
-    daemon.wait_for(lambda: core(daemon), "core memory by rules")
+    daemon.wait_for(lambda: spent(daemon)["problem"], "failure")
     assert "포트원" in core(daemon)[0] and core(daemon) != [STATEMENT]
     assert problem in spent(daemon)["problem"]
 
@@ -137,17 +146,16 @@ def test_missing_key_sends_nothing(reading: Callable[..., Daemon], api: ModelApi
 
 
 def test_spent_budget_survives_restart(reading: Callable[..., Daemon], api: ModelApi, hook: HookRunner) -> None:
-    api.script = lambda asked: Said(chat_answer('{"history_entry": "", "memory_update": null}'))
+    api.script = lambda asked: Said(chat_answer('{"summary": "", "notes": []}'))
     daemon = reading(daily_calls=1)
     hook.turn("s1", "p1", PROMPT, ANSWER)
     daemon.settle()
-    daemon.wait_for(lambda: spent(daemon)["is_over"], "spent budget")
+    daemon.wait_for(lambda: api.asked and spent(daemon)["is_over"], "spent budget")
     daemon.stop()
     daemon.start()
     hook.turn("s1", "p2", "From now on the API listens on port 9443, we settled on that.", "Noted: port 9443.")
     daemon.settle()
-    daemon.wait_for(lambda: core(daemon), "core memory by rules")
-    assert "9443" in core(daemon)[0]
+    daemon.wait_for(lambda: any("9443" in text for text in core(daemon)), "core memory by rules")
     assert len(api.asked) == 1
 
 
@@ -167,6 +175,7 @@ def test_earlier_turns_are_not_sent(reading: Callable[..., Daemon], api: ModelAp
     hook.turn("s1", "p3", "From now on the API listens on port 9443, we settled on that.", "Noted: port 9443.")
     daemon.settle()
     daemon.wait_for(lambda: len(api.asked) == 2, "second call")
-    sent = [asked.body["messages"][1]["content"] for asked in api.asked]
-    assert PROMPT in sent[0] and "9443" in sent[1]
+    turns = [asked.body["messages"][1]["content"].partition("\n<session-")[2] for asked in api.asked]
+    assert PROMPT in turns[0] and "9443" in turns[1]
+    assert not any("osprey" in turn for turn in turns) and PROMPT not in turns[1]
     assert daemon.call("stats")["to_consolidate"] == 0

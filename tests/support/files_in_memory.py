@@ -11,7 +11,6 @@ from pathlib import Path
 
 from memlayer.consolidation.conflicts import Conflicts
 from memlayer.consolidation.consolidator import Consolidator
-from memlayer.consolidation.extractor import RulesExtractor
 from memlayer.consolidation.statement import statement_of
 from memlayer.memory_files.edits import EditCounts, Edits
 from memlayer.memory_files.folders import FileRules
@@ -37,7 +36,7 @@ class FilesInMemory(TurnsInMemory):
         self.project_id = self.projects.resolve(str(self.root))[0]
         self.consolidator = Consolidator(
             store=self.store, indexer=self.indexer, tombstones=self.tombstones, sessions=self.sessions,
-            extractor=RulesExtractor(), conflicts=Conflicts(self.store), now_ms=lambda: self.now_ms,
+            conflicts=Conflicts(self.store), now_ms=lambda: self.now_ms,
         )  # fmt: skip
         self.in_project = in_project
         self.start()

@@ -42,7 +42,7 @@ MODULES = {
         "memlayer.adapters.sqlite_files",
         "memlayer.adapters.lance.store",
         "memlayer.edge.redaction.*",
-        "memlayer.consolidation.llm.*",
+        "memlayer.notes.*",
         "encodings.utf_8_sig",
     ),
     VERB: ("memlayer.cli.edge", "memlayer.cli.*", "memlayer.cli.terminal.output"),

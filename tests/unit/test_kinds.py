@@ -11,7 +11,6 @@ from memlayer.kinds import (
     BINDING,
     CATEGORIES,
     KINDS,
-    LASTING,
     NOTED,
     Category,
     Kind,
@@ -51,11 +50,11 @@ def test_edge_repeats_the_names_of_categories() -> None:
 def test_headings_of_both_languages_mean_one_kind() -> None:
     words = [word for row in KINDS.values() for word in (row.heading, *row.korean) if word]
     assert len(words) == len(set(words))
-    assert all(KINDS[kind].heading and KINDS[kind].korean for kind in LASTING)
+    assert all(KINDS[kind].heading and KINDS[kind].korean for kind in NOTED)
 
 
 def test_kinds_that_bind_last() -> None:
-    assert set(BINDING) == {Kind.PREFERENCE, Kind.DECISION} < set(LASTING)
+    assert set(BINDING) == {Kind.PREFERENCE, Kind.DECISION} < set(NOTED)
 
 
 def test_kinds_are_recalled_if_searched_but_for_open_questions() -> None:

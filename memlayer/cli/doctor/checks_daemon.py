@@ -72,7 +72,7 @@ def daemon(client: Client) -> Iterator[Check]:
     yield from used(client)
     yield from share(client)
     use = status.get("language_model") or {}
-    yield from memory_notes(client, use) if use.get("reads") == "session" else language_model(use)
+    yield from memory_notes(client, use)
 
 
 def share(client: Client) -> Iterator[Check]:
@@ -213,21 +213,6 @@ def kept(client: Client) -> Check:
         return Check("turns kept", WARN, f"unknown: {line(error)}")
     state, says, remedy = answer["finding"]
     return Check("turns kept", state, line(says), line(remedy))
-
-
-def language_model(use: ModelUse) -> Iterator[Check]:
-    """Check the language model that reads turns, if one is on."""
-    name = "language model"
-    if not use.get("is_on"):
-        return
-    model_name = f"{line(use.get('provider'))} {line(use.get('model'))}"
-    if use.get("missing") or use.get("problem"):
-        why = line(use.get("missing") or use.get("problem"), 300)
-        yield Check(name, WARN, f"{model_name}: the rules read turns instead: {why}", "docs/language-model.md")
-    elif use.get("is_over"):
-        yield Check(name, OK, f"{model_name}: today's budget is spent, the rules read turns until tomorrow")
-    else:
-        yield Check(name, OK, f"{model_name}: {use['today']['calls']} calls today")
 
 
 def model(status: Status) -> Check:

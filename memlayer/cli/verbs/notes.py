@@ -207,9 +207,8 @@ def status_rows(state: NotesState) -> list[tuple[str, str]]:
 def state_line(state: NotesState) -> str:
     """Return who reads, or how to turn it on."""
     if state["is_on"]:
-        return f"on: {reader_of(state)[0]} reads each session once, when it is over"
-    if state["provider"] != "rules" and state["reads"] != "session":
-        return "off: each turn is read instead (consolidation.reads); `memlayer notes on` changes that"
+        when_read = "once, when it is over" if state["reads"] == "session" else "after each turn (consolidation.reads)"
+        return f"on: {reader_of(state)[0]} reads each session {when_read}"
     if state["provider"] != "rules" and not state["is_enabled"]:
         return "off by notes.enabled: nothing is read or sent; `memlayer notes on` turns it on"
     return "off: nothing is read or sent; `memlayer notes on` turns it on"

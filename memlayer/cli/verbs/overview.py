@@ -267,10 +267,9 @@ def say_language_model(use: Mapping[str, Any]) -> None:
     today, ever = use["today"], use["all"]
     spent = f"{today['calls']} of {use['daily_calls']} calls"
     spent += f", {today['tokens']:,} of {use['daily_tokens']:,} tokens"
-    by_session = use.get("reads") == "session"
     if use["is_on"] and use["is_over"]:
-        spent += " (spent: sessions wait)" if by_session else " (spent: the rules read turns)"
-    reads, instead = ("reads sessions", "sessions wait") if by_session else ("reads turns", "rules instead")
+        spent += " (spent: sessions wait)"
+    reads = "reads sessions" if use.get("reads") == "session" else "reads each turn"
     pairs(
         "Language model",
         [
@@ -278,7 +277,7 @@ def say_language_model(use: Mapping[str, Any]) -> None:
             ("today", spent),
             ("in all", f"{ever['calls']} calls, {ever['tokens']:,} tokens"),
             ("cost as told", f"{ever['cost_usd']:.4f} USD" if ever["cost_usd"] else ""),
-            (instead, line(use["missing"] or use["problem"], 300) if use["is_on"] else ""),
+            ("sessions wait", line(use["missing"] or use["problem"], 300) if use["is_on"] else ""),
         ],
     )
 

@@ -79,8 +79,6 @@ def flush(state: State, arguments: ops.Flush, progress: Progress) -> answers.Set
     state.embedder.settled.wait(OPEN_WAIT_S)
     # A job of its own name: one that waits already would report its progress to somebody else.
     done: answers.Settled = state.jobs.submit("flush %d" % id(arguments), lambda: settle(state, progress)).result()
-    if intake.is_slow(state):
-        done["consolidated"] = intake.submit_consolidation(state).result()
     return done
 
 

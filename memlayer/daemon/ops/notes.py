@@ -38,7 +38,6 @@ USUAL_ANSWER_TOKENS = 500
 HEADLINE_TOKENS = 45  # of an answer, for each note
 POLL_S = 0.2
 MAX_TURNS = 100_000
-IMPORTED = "imported"  # how such a session ended
 NOTES_SHOWN = 200  # of a project's, for the estimate
 
 
@@ -178,20 +177,9 @@ def _unread(state: State, project_id: str, last: int, progress: Progress) -> Ite
 
 def _sessions(state: State, services: compose.Services, project_id: str) -> list[Session]:
     """Return sessions, newest first, also imported ones without a record."""
-    known = {session.id: session for session in state.sessions.all()}
-    imported: dict[str, Session] = {}
     query = MemoryQuery(project_id=project_id, category=Category.CONVERSATION, limit=MAX_TURNS)
-    for turn in services.store.memories(query):
-        if not turn.session_id or turn.session_id in known:
-            continue
-        at_ms, root = turn.at_ms, state.projects.root(turn.project_id)
-        session = imported.setdefault(
-            turn.session_id,
-            Session(turn.session_id, turn.project_id, root, since_ms=at_ms, ended=IMPORTED, ended_ms=at_ms),
-        )
-        session.since_ms = min(session.since_ms, at_ms)
-        session.said_ms = session.last_ms = session.summarized_ms = max(session.said_ms, at_ms)
-    return sorted([*known.values(), *imported.values()], key=lambda session: -session.last_ms)
+    imported = reading.imported(state, services.store.memories(query))
+    return sorted([*state.sessions.all(), *imported], key=lambda session: -session.last_ms)
 
 
 def _by_project(state: State, estimates: Sequence[Estimate]) -> list[ProjectEstimate]:

@@ -107,7 +107,7 @@ class State:
     settings_stamp: str = ""
     jobs: Jobs = field(default_factory=lambda: Jobs("writer"))
     loader: Jobs = field(default_factory=lambda: Jobs("loader"))
-    reader: Jobs = field(default_factory=lambda: Jobs("reader"))  # reads turns with a language model
+    reader: Jobs = field(default_factory=lambda: Jobs("reader"))  # reads sessions with a language model
     share: ShareWork = field(default_factory=ShareWork)
     recalls: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(8, thread_name_prefix="recall"))
     embedder: EmbedderSlot = field(default_factory=EmbedderSlot)

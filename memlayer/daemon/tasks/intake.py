@@ -1,7 +1,6 @@
 """Intake of events, consolidation of their turns, and summaries of sessions.
 
-Events come from the spool and from transcripts. Rules consolidate in the writer, a few turns at a time; a slow language
-model does it beside the writer.
+Events come from the spool and from transcripts. Rules consolidate in the writer, a few turns at a time.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ import logging
 import os
 import time
 from collections.abc import Collection, Sequence
-from concurrent.futures import Future
 from pathlib import Path
 
 from memlayer.briefing import session_summary
@@ -27,7 +25,6 @@ log = logging.getLogger(__name__)
 UPKEEP_EVERY = 8  # drains, or batches of turns; the store itself knows whether there is enough to do
 # A session that starts may wait for the writer; but each batch costs some writes of LanceDB, however small it is.
 TURNS_AT_ONCE = 20
-TURNS_READ_AT_ONCE = 2  # the answers of a model are stored soon: they were paid for
 PUBLISH_EVERY_S = 10.0
 TURNS_AT_AN_END = 100  # consolidated when a session ends, before its summary is made
 LATE_MS = 10_000  # after its end a session's last lines may be stamped; the host takes half a second
@@ -84,7 +81,7 @@ def _index_graph(state: State, left: Sequence[str]) -> None:
 def drain_and_publish(state: State) -> None:
     """Take in the spool, consolidate its turns and publish both.
 
-    Of many turns the rest is consolidated behind it; a language model is not waited for.
+    Of many turns the rest is consolidated behind it.
     """
     with state.waiting.batch() as left_out:
         if _take_waiting(state, left_out):
@@ -221,41 +218,23 @@ def _now_ms() -> int:
 
 def begin_consolidation(state: State) -> None:
     """Have waiting turns consolidated, once the model is loaded."""
-    if state.embedder.settled.is_set():
-        submit_consolidation(state)
-
-
-def submit_consolidation(state: State) -> Future[int]:
-    """Have waiting turns consolidated soon; the future carries their number.
-
-    An import comes first: a person waits for it, and it asks for this when it is done.
-    """
-    if state.importing.locked():
-        later: Future[int] = Future()
-        later.set_result(0)
-        return later
-    if is_slow(state):
-        return state.reader.submit("consolidate", lambda: _read_all(state))
-    return state.jobs.submit("consolidate", lambda: _some(state))
+    # An import comes first: a person waits for it, and it asks for this when it is done.
+    if not reads_later(state):
+        state.jobs.submit("consolidate", lambda: _some(state))
 
 
 def reads_later(state: State) -> bool:
     """Return whether turns are not consolidated as they are taken in."""
-    return is_slow(state) or state.importing.locked() or not state.embedder.settled.is_set()
-
-
-def is_slow(state: State) -> bool:
-    """Return whether a language model reads turn by turn."""
-    return state.settings.consolidation.reads_turns
+    return state.importing.locked() or not state.embedder.settled.is_set()
 
 
 def consolidate_now(state: State, progress: Progress = unheard, most: int = 0) -> int:
     """Consolidate every waiting turn, in the writer; return how many.
 
-    A language model is not waited for here. most: of more turns than that (an import brings thousands) the rest follows
+    most: of more turns than that (an import brings thousands) the rest follows
     in jobs of its own; 0: no such bound.
     """
-    if is_slow(state) or not state.embedder.settled.is_set():
+    if not state.embedder.settled.is_set():
         begin_consolidation(state)
         return 0
     total = 0
@@ -268,12 +247,10 @@ def consolidate_now(state: State, progress: Progress = unheard, most: int = 0) -
     return total
 
 
-def _some(state: State) -> int:
-    """Consolidate some turns by rules; return how many. Comes again for more."""
-    done = _batch(state)
-    if done == TURNS_AT_ONCE:
-        submit_consolidation(state)
-    return done
+def _some(state: State) -> None:
+    """Consolidate some turns. Comes again for more."""
+    if _batch(state) == TURNS_AT_ONCE:
+        begin_consolidation(state)
 
 
 def _batch(state: State) -> int:
@@ -289,26 +266,3 @@ def _batch(state: State) -> int:
         derived.memories_changed(state, services.consolidator.changed_projects())
         state.published_s = time.monotonic()
     return done
-
-
-def _read_all(state: State) -> int:
-    """Have a model read every waiting turn; return how many.
-
-    The reader's job; the writer keeps the answers.
-    """
-    services = state.services.result()
-    go_second()
-    total = 0
-    while not state.leaving.is_set():
-        read_turns = services.consolidator.read_turns(TURNS_READ_AT_ONCE)
-
-        def keep() -> int:
-            kept = services.consolidator.keep_turns(read_turns)  # noqa: B023 - run before the next round
-            derived.memories_changed(state, services.consolidator.changed_projects())
-            return kept
-
-        kept: int = state.jobs.submit("keep answers of the model", keep).result() if read_turns else 0
-        if not kept:
-            break
-        total += kept
-    return total

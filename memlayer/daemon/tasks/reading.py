@@ -1,4 +1,4 @@
-"""Reading of finished sessions by a language model, beside the writer.
+"""Reading of sessions by a language model, beside the writer.
 
 A thread of its own asks the model, the writer keeps what holds; no hook and no prompt waits for either.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from memlayer.config import load_project_settings, plugin_option
@@ -17,10 +17,12 @@ from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import derived
 from memlayer.edge.home import paths, project
 from memlayer.edge.ipc.session_answers import ReadingState
+from memlayer.model import Memory
 from memlayer.notes.reader import Part, SessionReader
 from memlayer.records.sessions import Session
 
 log = logging.getLogger(__name__)
+IMPORTED = "imported"  # how such a session ended
 
 
 def reader_of(state: State) -> SessionReader | None:
@@ -61,8 +63,46 @@ def begin_so_far(state: State, session: Session) -> None:
     """Have a session read up to now, before its compaction."""
     reader = reader_of(state)
     if reader is not None:
-        reader.read_so_far(session)
+        reader.read_so_far(session.id)
         submit(state)
+
+
+def begin_turns(state: State, turns: Iterable[Memory]) -> None:
+    """Have stored turns read, if each turn is to be read."""
+    reader = reader_of(state)
+    if reader is None or not reader.each_turn:
+        return
+    recent = [turn for turn in turns if turn.at_ms >= reader.oldest_ms]
+    if recent:
+        for session in imported(state, recent):
+            state.sessions.restore(session)
+        reader.read_so_far(*(turn.session_id for turn in recent))
+        submit(state)
+
+
+def begin_unread(state: State) -> None:
+    """Have each turn read that the last daemon left unread."""
+    reader = reader_of(state)
+    if reader is not None and reader.each_turn:
+        sessions = state.sessions.all()
+        reader.read_so_far(*(row.id for row in sessions if row.said_ms > max(row.noted_ms, reader.oldest_ms)))
+        submit(state)
+
+
+def imported(state: State, turns: Iterable[Memory]) -> list[Session]:
+    """Return the sessions of turns that have no record: they were imported."""
+    rows: dict[str, Session] = {}
+    for turn in turns:
+        if not turn.session_id or state.sessions.get(turn.session_id) is not None:
+            continue
+        at_ms, root = turn.at_ms, state.projects.root(turn.project_id)
+        session = rows.setdefault(
+            turn.session_id,
+            Session(turn.session_id, turn.project_id, root, since_ms=at_ms, ended=IMPORTED, ended_ms=at_ms),
+        )
+        session.since_ms = min(session.since_ms, at_ms)
+        session.said_ms = session.last_ms = session.summarized_ms = max(session.said_ms, at_ms)
+    return list(rows.values())
 
 
 def submit(state: State) -> None:
@@ -73,7 +113,7 @@ def submit(state: State) -> None:
 def _read_due(state: State) -> None:
     reader = reader_of(state)
     go_second()
-    while reader is not None and not state.leaving.is_set():
+    while reader is not None and not reader.is_paused and not state.leaving.is_set():
         sessions = due(state, reader)
         if not sessions or not _read(state, reader, sessions[0]):
             return

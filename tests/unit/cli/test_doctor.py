@@ -217,17 +217,20 @@ def test_checks_of_daemon_status(home: Path, told: dict[str, Any], states: list[
 @pytest.mark.parametrize(
     ("told", "state", "part"),
     [
-        ({}, OK, "3 calls today"),
+        ({}, OK, "3 sessions read, 1 session waits"),
         ({"is_over": True}, OK, "budget is spent"),
-        ({"missing": "the openai package is not installed: run uv pip install"}, WARN, "run uv pip install"),
+        ({"model_missing": "no key: run memlayer daemon restart"}, WARN, "run memlayer daemon restart"),
         ({"problem": "openai: HTTP 401"}, WARN, "HTTP 401"),
     ],
 )
-def test_language_model_check(told: dict[str, Any], state: str, part: str) -> None:
-    known = {"is_on": True, "provider": "openai", "model": "한 모델", "is_over": False, "missing": "", "problem": ""}
-    [check] = checks_daemon.language_model({**known, "today": {"calls": 3}, **told})
-    assert check.state == state and part in check.says and "한 모델" in check.says
-    assert list(checks_daemon.language_model({**known, "is_on": False})) == []
+def test_language_model_check(home: Path, told: dict[str, Any], state: str, part: str) -> None:
+    use: Any = {"is_on": True, "provider": "openai", "model": "한 모델"}
+    known = {"is_on": True, "read": 3, "waiting": 1, "is_over": False, "model_missing": "", "problem": "", **told}
+    with ScriptedDaemon(home, {"notes": known}):
+        client = Client(str(home), str(ROOT), "/bin/false", wait_s=1)
+        [check] = checks_daemon.memory_notes(client, use)
+        assert check.state == state and part in check.says and "한 모델" in check.says
+        assert list(checks_daemon.memory_notes(client, {**use, "is_on": False})) == []
 
 
 def test_daemon_that_does_not_start(home: Path) -> None:

@@ -25,6 +25,7 @@ from memlayer.edge.bootstrap import runtime
 from memlayer.edge.home import paths
 from memlayer.edge.ipc.client import Client
 from memlayer.errors import UserError
+from tests.support.notes_in_memory import Noting
 
 ROOT = Path(__file__).resolve().parents[3]
 VALUES = {
@@ -147,32 +148,31 @@ sys.addaudithook(lambda event, _: started.append(event) if event in (
     "subprocess.Popen", "os.system", "os.posix_spawn", "os.fork", "os.exec", "socket.connect") else None)
 from memlayer import compose
 from memlayer.config import Settings
-extractor = compose.extractor(Settings(), %r)
-found = extractor.extract("결제 모듈은 포트원으로 바꾸기로 했어.", ["네, 바꿨습니다."], 1795000000000)
+reader = compose.session_reader(Settings(), %r, None, None, None)
 sys.modules.pop("memlayer.adapters.sqlite_files", None)
 loaded = [name for name in sys.modules if name.startswith("memlayer.adapters.") or name.partition(".")[0] in (
     "anthropic", "openai", "httpx", "httpx2")]
-print(json.dumps([extractor.fingerprint, len(found.statements), loaded, started, compose.model_use(Settings(), %r)]))
+print(json.dumps([reader, loaded, started, compose.model_use(Settings(), %r)]))
 """ % (str(ROOT), str(home), str(home))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
-    fingerprint, kept, loaded, started, use = json.loads(done.stdout)
-    assert fingerprint.startswith("rules-") and kept == 1
-    assert (loaded, started, use) == ([], [], {})
+    assert json.loads(done.stdout) == [None, [], [], {}]
     assert not home.exists()
 
 
+@pytest.mark.parametrize("reads", ["session", "turn"])
 @pytest.mark.parametrize("provider", ["claude-cli", "anthropic", "openai"])
-def test_turning_a_model_on_loads_and_starts_nothing_before_the_first_turn(home: Path, provider: str) -> None:
+def test_turning_a_model_on_loads_and_starts_nothing_before_it_reads(home: Path, provider: str, reads: str) -> None:
     from memlayer import compose
 
-    chosen = settings(home, provider=provider, model="m", reads="turn")
+    chosen = settings(home, provider=provider, model="m", reads=reads)
     before = set(sys.modules)
-    extractor = compose.extractor(chosen, str(home))
-    assert extractor.fingerprint.startswith("%s:m/" % provider)
+    noting = Noting(home)
+    reader = compose.session_reader(chosen, str(home), noting.store, noting.indexer, noting.tasks)
+    assert reader is not None and reader.each_turn is (reads == "turn")
     fresh = {name.partition(".")[0] for name in set(sys.modules) - before}
-    assert not fresh & {"anthropic", "openai", "httpx2"}
-    compose.hang_up(extractor)
+    assert not fresh & {"anthropic", "openai", "httpx", "httpx2"}
+    reader.hang_up()
 
 
 def test_no_variable_turns_it_on_and_doctor_says_so(home: Path) -> None:

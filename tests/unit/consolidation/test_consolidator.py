@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from memlayer.consolidation import lineage
-from memlayer.consolidation.extractor import Extracted, RulesExtractor
+from memlayer.consolidation.extractor import RulesExtractor
 from memlayer.errors import StoreError
 from memlayer.model import turn_memory_id
 from memlayer.ports import MemoryQuery
@@ -224,25 +225,12 @@ def test_a_crash_anywhere_leaves_what_the_next_time_makes_whole(tmp_path: Path, 
     assert whole[0] == whole[1]
 
 
-class Another:
-    """An extractor of another make."""
-
-    fingerprint = "another-1"
-
-    def extract(self, prompt: str, answers: object, at_ms: int) -> Extracted:
-        return Extracted("", ())
-
-
-def test_another_extractor_reads_all_turns_again(tmp_path: Path) -> None:
+def test_statements_of_a_model_that_read_turns_stay(tmp_path: Path) -> None:
+    """As homes have them from when a model read each turn by itself; the rules add nothing to them."""
     memory = Consolidating(tmp_path)
-    memory.say("s1", "p1", POSTGRES, OK)
-    memory.consolidator.extractor = Another()
-    assert memory.consolidator.settle_turns(10) == 1
-    assert len(memory.core()) == 1  # what was found before stays
-
-
-def test_what_is_gone_or_went_on_while_it_was_read_is_not_kept(memory: Consolidating) -> None:
     memory.turn("s1", "p1", POSTGRES, OK)
-    found = memory.consolidator.read_turns(10)
-    memory.hook("stop", "s1", "p1", 2, last_assistant_message="그리고 끝났습니다.")
-    assert memory.consolidator.keep_turns(found) == 0 and memory.core() == []
+    [turn] = memory.store.memories(MemoryQuery(category="conversation"))
+    memory.store.put_memories([replace(turn, settled="openai:tiny/1+rules-6")])
+    assert memory.consolidator.settle_turns(10) == 1
+    [turn] = memory.store.memories(MemoryQuery(category="conversation"))
+    assert memory.core() == [] and turn.settled == RulesExtractor.fingerprint

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +20,7 @@ JUNK = "Removed lane spacing from session rendering"
 KEPT = "결제 모듈은 포트원으로 바꾸기로 했어."
 
 
-class OldRules:
+class OldRules(RulesExtractor):
     """Rules of an earlier version: they keep every sentence that they are told to."""
 
     fingerprint = "rules-1"
@@ -27,7 +28,7 @@ class OldRules:
     def __init__(self, *texts: str) -> None:
         self.texts = texts
 
-    def extract(self, prompt: str, answers: object, at_ms: int) -> Extracted:
+    def extract(self, prompt: str, answers: Sequence[str], at_ms: int) -> Extracted:
         return Extracted("", tuple(Statement(Kind.FACT, text, text, "user") for text in self.texts if text in prompt))
 
 

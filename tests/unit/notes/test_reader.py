@@ -80,7 +80,7 @@ def test_only_sessions_that_are_over_and_new_are_due(place: Place) -> None:
     still_running = replace(session, ended="", last_ms=T0_MS + 10 * OVER_AFTER_MS - 1000)
     assert place.reader().due([still_running]) == []
     reader = place.reader()
-    reader.read_so_far(still_running)  # before a compaction
+    reader.read_so_far(still_running.id)  # before a compaction
     assert reader.due([still_running]) == [still_running]
     assert place.reader().due([replace(session, summarized_ms=0)]) == []  # not taken in whole yet
     assert place.reader().due([replace(session, noted_ms=session.said_ms)]) == []

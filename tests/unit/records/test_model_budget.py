@@ -195,10 +195,10 @@ def test_a_problem_is_kept_as_one_line_until_a_call_succeeds(home: Path) -> None
 @pytest.mark.parametrize(
     ("told", "part"),
     [
-        ({"is_over": True}, "2 of 3 calls, 1,500 of 10,000 tokens (spent: the rules read turns)"),
+        ({"is_over": True}, "2 of 3 calls, 1,500 of 10,000 tokens (spent: sessions wait)"),
         ({}, "7 calls, 20,000 tokens"),
-        ({"problem": "openai: HTTP 500"}, "rules instead  openai: HTTP 500"),
-        ({"missing": "no key", "problem": "old"}, "rules instead  no key"),
+        ({"problem": "openai: HTTP 500"}, "sessions wait   openai: HTTP 500"),
+        ({"missing": "no key", "problem": "old"}, "sessions wait   no key"),
         ({"is_on": False}, "none any more"),
     ],
 )
@@ -206,6 +206,7 @@ def test_stats_prints_what_was_spent(told: dict[str, Any], part: str, capsys: py
     today, ever = {"calls": 2, "tokens": 1500, "cost_usd": 0}, {"calls": 7, "tokens": 20_000, "cost_usd": 0.00251}
     found = {
         "provider": "openai", "model": "한 모델", "is_on": True, "missing": "", "problem": "", "is_over": False,
+        "reads": "session",
         "today": today, "all": ever, "daily_calls": 3, "daily_tokens": 10_000, **told,
     }  # fmt: skip
     say_language_model(found)

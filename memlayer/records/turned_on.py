@@ -5,40 +5,25 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from dataclasses import dataclass
 from typing import Any
 
 from memlayer.edge.home import paths
 
 
-@dataclass(frozen=True)
-class TurnedOn:
-    """The time and the reader of a model that was turned on.
-
-    since_ms: Unix time. reader: the first model since then; turns are marked as read by that name, so that another one
-    does not read them anew.
-    """
-
-    since_ms: int
-    reader: str
-
-
-def turned_on(home: str, place: str, reader: str, now_ms: int) -> TurnedOn:
+def turned_on(home: str, place: str, now_ms: int) -> int:
     """Note that a daemon begins with a model turned on.
 
-    place: where turns are sent: the provider, and its address. Another place is turned on now. So is a place whose
-    note is lost or names a time that is yet to come.
+    Returns since when it is, in Unix ms. place: where sessions are sent: the provider, and its address. Another place
+    is turned on now. So is a place whose note is lost or names a time that is yet to come.
     """
     known = _read(home)
-    first = known.get("reader")
     since_ms = known.get("since_ms")
-    reader = first if isinstance(first, str) and first else reader
     if known.get("place") == place and type(since_ms) is int and 0 < since_ms <= now_ms:
-        return TurnedOn(since_ms, reader)
-    note = {"place": place, "since_ms": now_ms, "reader": reader}
+        return since_ms
+    note = {"place": place, "since_ms": now_ms}
     with contextlib.suppress(OSError):  # it holds for this daemon, and the next one is later still
         paths.write_whole(paths.model_since(home), json.dumps(note, ensure_ascii=False).encode())
-    return TurnedOn(now_ms, reader)
+    return now_ms
 
 
 def turned_off(home: str) -> None:

@@ -1,1 +1,0 @@
-"""Draw statements from turns by a language model."""
