@@ -100,7 +100,7 @@ class ChatRequest:
     """One request to a provider.
 
     tools: () where the model is offered none, or is told of them in the system prompt. temperature: None for the
-    provider's own. max_tokens: of the answer. as_json: the answer is one JSON object, found with little thought.
+    provider's own. max_tokens: of the answer.
     """
 
     model: str
@@ -108,7 +108,6 @@ class ChatRequest:
     tools: tuple[ToolSpec, ...] = ()
     temperature: float | None = None
     max_tokens: int = 4096
-    as_json: bool = False
 
 
 @dataclass(frozen=True)

@@ -331,7 +331,7 @@ def session_reader(
         each_turn=chosen.reads_turns,
         max_age_days=chosen.max_age_days,
         own_tokens=PROVIDERS[chosen.provider].own_tokens,
-        hang_up=model.close,
+        hang_up=getattr(model, "close", lambda: None),  # of a program; a request dies with this process
     )
 
 

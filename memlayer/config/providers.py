@@ -36,10 +36,11 @@ CLAUDE_VARIABLES = (
 class Provider:
     """A provider, with all that rooms ask of it.
 
-    url: of its own server, "" for a program on this machine. key_variable: the usual one of its key. package: its SDK.
-    model, vectors: the default language and embedding model, "" for none. dimensions: of vectors to ask for, 0: the
-    model's own. unknown: parameters that its own server is not sent; unknown_elsewhere: those that other servers of its
-    interface are not. variables: of the environment, that its program needs. own_tokens: that it adds to a request.
+    url: of its own server, "" for a program on this machine. key_variable: the usual one of its key. package: its
+    SDK, for talks. model, vectors: the default language and embedding model, "" for none. dimensions: of vectors to
+    ask for, 0: the model's own. unknown: parameters that its own server is not sent; unknown_elsewhere: those that
+    other servers of its interface are not. variables: of the environment, that its program needs. own_tokens: that it
+    adds to a request.
     """
 
     name: str
@@ -103,7 +104,6 @@ PROVIDERS = {
             "gemini",
             url="https://generativelanguage.googleapis.com",
             key_variable="GEMINI_API_KEY",
-            package="google.genai",
             vectors="gemini-embedding-001",
             dimensions=768,  # its own 3,072 take four times the memory and the cache for little
         ),

@@ -36,11 +36,8 @@ class AnthropicChat(SdkChat):
     def extras(self, request: ChatRequest, *, is_stream: bool) -> JsonObject:
         """See SdkChat.
 
-        Rounds of tools repeat the whole talk: the part that is the same is read from the provider's cache. A text is
-        read once, and with little thought.
+        Rounds of tools repeat the whole talk: the part that is the same is read from the provider's cache.
         """
-        if request.as_json:
-            return {"output_config": {"effort": "low"}}
         return {"cache_control": {"type": "ephemeral"}}
 
     def reading(self, model: str) -> Reading:

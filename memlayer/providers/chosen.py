@@ -1,4 +1,4 @@
-"""The chosen provider: a talk within its budget, a reader."""
+"""The chosen provider: a talk within its budget, a reader's questions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from memlayer.config.providers import PROVIDERS
 from memlayer.edge.home import error_log, paths
 from memlayer.errors import ChatError, ConsolidationError
 from memlayer.ports import Completion, ModelMissing
+from memlayer.providers.claude_cli import ClaudeCliChat
 from memlayer.providers.endpoint import Asker, Endpoint, NotCharged, NotSent
+from memlayer.providers.questions import Questions
 from memlayer.providers.tools import TRY_TOKENS, ToolFindings
 from memlayer.records.model_budget import ModelBudget, Reserved
 from memlayer.text.chunking import estimate_tokens
@@ -114,23 +116,15 @@ def _arguments(arguments: object) -> str:
     return json.dumps(arguments, ensure_ascii=False, default=dict)
 
 
-class Completions:
-    """LanguageModel over a talk of one question and one JSON answer.
+class ClaudeQuestions:
+    """LanguageModel over a talk of one question with the host's command line."""
 
-    hang_up: ends the call that runs.
-    """
-
-    def __init__(
-        self, chat: ChatProvider, model: str, temperature: float | None, hang_up: Callable[[], None] = lambda: None
-    ) -> None:
-        self._chat, self._model, self._temperature = chat, model, temperature
-        self.close = hang_up
+    def __init__(self, chat: ClaudeCliChat, model: str) -> None:
+        self._chat, self._model = chat, model
+        self.close = chat.close
 
     def check(self) -> None:
-        """Look for program, package and key. Raises ModelMissing.
-
-        Loads and sends nothing.
-        """
+        """Look for the program. Raises ModelMissing."""
         try:
             self._chat.check()
         except ChatError as bad:
@@ -139,7 +133,7 @@ class Completions:
     def complete(self, system: str, prompt: str, *, max_tokens: int, deadline_s: float) -> Completion:
         """See LanguageModel."""
         messages = WireMessage("system", system), WireMessage("user", prompt)
-        request = ChatRequest(self._model, messages, (), self._temperature, max_tokens, as_json=True)
+        request = ChatRequest(self._model, messages, max_tokens=max_tokens)
         try:
             reply = self._chat.chat(request, deadline_s=deadline_s)
         except NotSent as bad:
@@ -176,19 +170,21 @@ def chat_provider(settings: Settings, home: str) -> BudgetedChat:
     )
 
 
-def language_model(settings: Settings) -> Completions:
-    """Return the model that reads sessions; not for `rules`."""
+def language_model(settings: Settings) -> ClaudeQuestions | Questions:
+    """Return the model that reads sessions; not for `rules`.
+
+    Loads and sends nothing.
+    """
     chosen = settings.consolidation
     endpoint = Endpoint(PROVIDERS[chosen.provider], Asker("consolidation"), chosen.base_url, chosen.key_variable)
-    provider = _provider(endpoint, chosen.model_name)
-    return Completions(provider, chosen.model_name, chosen.temperature, getattr(provider, "close", lambda: None))
+    if endpoint.name == "claude-cli":
+        return ClaudeQuestions(ClaudeCliChat(endpoint.provider, endpoint.asker), chosen.model_name)
+    return Questions(endpoint, chosen.model_name, chosen.temperature)
 
 
-def _provider(endpoint: Endpoint, model: str, findings: ToolFindings | None = None) -> ChatProvider:
+def _provider(endpoint: Endpoint, model: str, findings: ToolFindings) -> ChatProvider:
     """Return the provider at an endpoint, without its SDK loaded."""
     if endpoint.name == "claude-cli":
-        from memlayer.providers.claude_cli import ClaudeCliChat
-
         return ClaudeCliChat(endpoint.provider, endpoint.asker)
     if endpoint.name == "anthropic":
         from memlayer.providers.anthropic_chat import AnthropicChat

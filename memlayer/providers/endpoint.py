@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import importlib.util
 import json
 import os
-import shlex
 import ssl
-import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -17,7 +14,6 @@ from urllib.parse import urlsplit
 
 from memlayer.chat import ChatRequest, OnWait
 from memlayer.config.providers import NETWORK_VARIABLES, Provider, is_loopback, network_problem, proxy_variable
-from memlayer.edge.bootstrap import extras
 from memlayer.errors import ChatError, ContextTooLong
 from memlayer.providers.failures import is_page, is_too_long, message_in, presentable, refuses_tools
 from memlayer.providers.waiting import Wait
@@ -115,27 +111,24 @@ class Endpoint:
         return key
 
     def check(self) -> None:
-        """Look for package, key and way; loads and sends nothing. Raises NotSent."""
-        command = install_command(self.provider)
-        if command:
-            restart = ", then memlayer daemon restart" if self.asker.is_daemon else ""
-            raise NotSent(f"the {self.provider.package} package is not installed: run {command}{restart}")
+        """Look for key and way; loads and sends nothing. Raises NotSent."""
         self.key()
         problem = network_problem(self.url)
         if problem:
             raise NotSent(f"{self.name}: {problem}" + ", then memlayer daemon restart" * self.asker.is_daemon)
 
-    def client(self, usual: Callable[..., Any], **more: Any) -> Any:
+    def client(
+        self, usual: Callable[..., Any], plain: Callable[..., Any], invalid: type[Exception], **more: Any
+    ) -> Any:
         """Return an HTTP client.
 
-        usual: the SDK's class, which looks for a proxy by itself. Raises NotSent for variables that make none.
+        usual: a class that looks for a proxy by itself. plain: its like that need not, for this machine. invalid: its
+        error for a wrong address. Raises NotSent for variables that make none.
         """
-        import httpx2
-
-        make = httpx2.AsyncClient if is_loopback(self.url) else usual
+        make = plain if is_loopback(self.url) else usual
         try:
             return make(follow_redirects=False, **direct(self.url), **more)
-        except (ImportError, OSError, ValueError, httpx2.InvalidURL) as bad:
+        except (ImportError, OSError, ValueError, invalid) as bad:
             named = ", ".join(name for name in NETWORK_VARIABLES if os.environ.get(name)) or type(bad).__name__
             raise NotSent(f"{self.name}: no connection can be made with {named}: correct or unset it") from bad
 
@@ -164,7 +157,7 @@ class Endpoint:
         return ChatError(f"{self.name}: the answer broke off in the middle: {self.asker.again}")
 
     def failure(self, bad: Exception, request: ChatRequest) -> ChatError:
-        """Return an SDK's error as one line, with the server's message.
+        """Return an error as one line, with the server's message.
 
         Without any text of the request and without the key, which that message may repeat.
         """
@@ -178,11 +171,12 @@ class Endpoint:
             kind_of = TooLong if is_too_long(status, read) else refused
             advice = f"{self.name}: {self._advice(status, request.model, read)} (HTTP {status})"
             return kind_of(with_message(advice, message))
-        if kind in ("APITimeoutError", "APIConnectionError"):
-            is_unreached = type(bad.__cause__).__name__ in UNREACHED
-            if kind == "APITimeoutError" and not is_unreached:
-                return ChatError(f"{self.name} did not answer in time: {self._slow}")
-            return (NotSent if is_unreached else ChatError)(self._unreached())
+        if UNREACHED & {kind, type(bad.__cause__).__name__}:
+            return NotSent(self._unreached())
+        if kind == "APITimeoutError":
+            return ChatError(f"{self.name} did not answer in time: {self._slow}")
+        if kind in ("APIConnectionError", "ReadError", "RemoteProtocolError", "WriteError"):
+            return ChatError(self._unreached())
         group = self.asker.group
         if isinstance(bad, json.JSONDecodeError) and is_page(bad.doc):
             return self.web_page(bad.doc)
@@ -259,21 +253,6 @@ def direct(url: str) -> dict[str, Any]:
         return {}
     verify = {"verify": ssl.create_default_context()} if url.startswith("https:") else {}
     return {"trust_env": False, **verify}
-
-
-def install_command(provider: Provider) -> str:
-    """Return the command that installs an SDK, "" for an installed one."""
-    try:
-        if importlib.util.find_spec(provider.package) is not None:
-            return ""
-    except (ModuleNotFoundError, ValueError):  # no such parent; it is being kept out
-        pass
-    command = extras.command_for(provider.name)
-    if command:
-        return command
-    python, requirement = shlex.quote(sys.executable), extras.EXTRAS[provider.name]
-    with_pip = importlib.util.find_spec("pip") is not None
-    return f"{python} -m pip install '{requirement}'" if with_pip else f"uv pip install -p {python} '{requirement}'"
 
 
 def with_message(advice: str, message: str) -> str:

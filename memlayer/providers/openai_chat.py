@@ -22,9 +22,9 @@ class OpenAIChat(SdkChat):
     model: asked about when the server is asked for tools. findings: earlier answers to that.
     """
 
-    def __init__(self, endpoint: Endpoint, model: str, findings: ToolFindings | None = None) -> None:
+    def __init__(self, endpoint: Endpoint, model: str, findings: ToolFindings) -> None:
         super().__init__(endpoint)
-        self._model, self._findings = model, findings or ToolFindings()
+        self._model, self._findings = model, findings
         self._takes_tools = True if endpoint.is_own else self._findings.get(endpoint.url, model)
 
     @property
@@ -70,27 +70,11 @@ class OpenAIChat(SdkChat):
 
     def body(self, request: ChatRequest) -> JsonObject:
         """See SdkChat."""
-        length = self._endpoint.known(max_tokens=request.max_tokens, max_completion_tokens=request.max_tokens)
-        body = {"model": request.model, "messages": [_message(message) for message in request.messages], **length}
-        if request.tools:
-            body["tools"] = [
-                {
-                    "type": "function",
-                    "function": {
-                        "name": tool.name,
-                        "description": tool.description,
-                        "parameters": dict(tool.parameters),
-                    },
-                }
-                for tool in request.tools
-            ]
-        return body
+        return request_body(request, self._endpoint)
 
     def extras(self, request: ChatRequest, *, is_stream: bool) -> JsonObject:
         """See SdkChat."""
         extras: JsonObject = {} if request.temperature is None else {"temperature": request.temperature}
-        if request.as_json:
-            extras["response_format"] = {"type": "json_object"}
         return {**extras, "stream_options": {"include_usage": True}} if is_stream else extras
 
     def reading(self, model: str) -> Reading:
@@ -102,6 +86,21 @@ class OpenAIChat(SdkChat):
         from openai.types.chat import ChatCompletion
 
         return ChatCompletion.construct(**{"usage": None, **answer})
+
+
+def request_body(request: ChatRequest, endpoint: Endpoint) -> JsonObject:
+    """Return a request in the shape of chat completions."""
+    length = endpoint.known(max_tokens=request.max_tokens, max_completion_tokens=request.max_tokens)
+    body = {"model": request.model, "messages": [_message(message) for message in request.messages], **length}
+    if request.tools:
+        body["tools"] = [
+            {
+                "type": "function",
+                "function": {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)},
+            }
+            for tool in request.tools
+        ]
+    return body
 
 
 def _message(message: WireMessage) -> JsonObject:

@@ -15,13 +15,12 @@ from pathlib import Path
 import numpy as np
 
 from memlayer.adapters.embedding import calibration as calibrations
-from memlayer.adapters.embedding import lazy_import, model_folder
+from memlayer.adapters.embedding import model_folder
 from memlayer.adapters.embedding.calibration import Centring, Matrix
 from memlayer.edge.redaction.privacy import redact
 from memlayer.errors import EmbedderError
 from memlayer.ports import Calibration, Vector
-from memlayer.providers.availability import Availability
-from memlayer.providers.vector_services import LateError, RequestLoop, Service, ServiceError
+from memlayer.providers.vector_services import Availability, LateError, RequestLoop, Service, ServiceError
 from memlayer.records.model_budget import ModelBudget, Reserved
 
 PIPELINE_VERSION = 1  # raise it when the same text would get another vector
@@ -251,7 +250,7 @@ class Asking:
 
 
 def load(asking: Asking, cache_dir: Path) -> RemoteEmbedder:
-    """Load the SDK, and the model's calibration or measure it.
+    """Load the model's calibration, or measure it.
 
     The calibration is measured on the corpus that ships: 670 short texts, some 30,000 tokens, none of them the user's.
     A known model is loaded even while its server does not answer. Raises EmbedderError, one line.
@@ -265,8 +264,7 @@ def load(asking: Asking, cache_dir: Path) -> RemoteEmbedder:
 
 def _loaded(asking: Asking, cache_dir: Path) -> RemoteEmbedder:
     service = asking.service
-    with lazy_import.ONE_AT_A_TIME:
-        service.prepare()
+    service.prepare()
     place = cache_dir / "calibration" / _slug(service)
     known = _known(place)
     try:

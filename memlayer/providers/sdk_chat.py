@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import json
+import shlex
+import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any
 
 from memlayer.chat import ChatRequest, OnText, OnWait, Reply, TokenUse
-from memlayer.providers.endpoint import Endpoint
+from memlayer.config.providers import Provider
+from memlayer.edge.bootstrap import extras
+from memlayer.providers.endpoint import Endpoint, NotSent
 from memlayer.providers.failures import is_page
 from memlayer.providers.tools import CallPart, tool_call
 from memlayer.providers.waiting import Listener, Wait
@@ -96,6 +101,10 @@ class SdkChat(ABC):
 
     def check(self) -> None:
         """See ChatProvider."""
+        provider = self._endpoint.provider
+        command = install_command(provider)
+        if command:
+            raise NotSent(f"the {provider.package} package is not installed: run {command}")
         self._endpoint.check()
 
     def chat(
@@ -116,15 +125,20 @@ class SdkChat(ABC):
                 timeout=sdk.module.Timeout(deadline_s, connect=min(CONNECT_S, deadline_s)),
                 max_retries=endpoint.max_retries,
                 default_headers=dict.fromkeys(self.foreign_headers(), sdk.module.Omit()),
-                http_client=endpoint.client(sdk.module.DefaultAsyncHttpxClient, event_hooks={"response": [wait.note]}),
+                http_client=endpoint.client(
+                    sdk.module.DefaultAsyncHttpxClient,
+                    httpx2.AsyncClient,
+                    httpx2.InvalidURL,
+                    event_hooks={"response": [wait.note]},
+                ),
             ) as client:
                 body = self.body(request)
-                extras = {} if self._is_plain else self.extras(request, is_stream=on_text is not None)
+                more = {} if self._is_plain else self.extras(request, is_stream=on_text is not None)
                 exchange = _Exchange(self, client, endpoint, request, reading, wait, Listener(on_text))
                 try:
-                    return await exchange.answer({**body, **extras})
+                    return await exchange.answer({**body, **more})
                 except sdk.module.APIStatusError as bad:
-                    if not extras or bad.status_code not in REFUSED:
+                    if not more or bad.status_code not in REFUSED:
                         raise
                     reply = await exchange.answer(body)
                     self._is_plain = True
@@ -243,6 +257,21 @@ def object_of(text: str, endpoint: Endpoint) -> JsonObject | None:
         answer = json.loads(text)
         return answer if isinstance(answer, dict) else None
     return None
+
+
+def install_command(provider: Provider) -> str:
+    """Return the command that installs an SDK, "" for an installed one."""
+    try:
+        if importlib.util.find_spec(provider.package) is not None:
+            return ""
+    except ValueError:  # it is being kept out
+        pass
+    command = extras.command_for(provider.name)
+    if command:
+        return command
+    python, requirement = shlex.quote(sys.executable), extras.EXTRAS[provider.name]
+    with_pip = importlib.util.find_spec("pip") is not None
+    return f"{python} -m pip install '{requirement}'" if with_pip else f"uv pip install -p {python} '{requirement}'"
 
 
 def tokens_of(*counts: object) -> int:

@@ -1,4 +1,4 @@
-"""Vectors by the providers' SDKs, and their requests' thread.
+"""Vectors by the providers' interfaces, and their requests' thread.
 
 The requests of one provider share an event loop and its open connections: a new one costs a prompt the handshakes.
 """
@@ -8,19 +8,24 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import contextlib
-import ssl
+import json
 import threading
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from memlayer.config.providers import proxy_variable
 from memlayer.errors import ChatError, EmbedderError
-from memlayer.providers.endpoint import UNREACHED, Endpoint, direct
-from memlayer.providers.sdk_chat import tokens_of
+from memlayer.providers.endpoint import UNREACHED, Endpoint
+from memlayer.providers.questions import StatusError, open_client, post
+from memlayer.providers.sdk_chat import JsonObject, tokens_of
 
 T = TypeVar("T")
+FIRST_PAUSE_S = 10.0
+MAX_PAUSE_S = 600.0
+MAX_RETRY_AFTER_S = 3600.0
 KEEP_ALIVE_S = 300.0  # prompts come minutes apart; servers that close earlier are noticed
 GRACE_S = 0.05  # for a cancelled request to end
 _REFUSED = (400, 413, 422)
@@ -66,8 +71,11 @@ class Service(ABC):
     dimensions: length of the vectors to ask for, 0 for the model's own.
     """
 
+    key_header = "authorization"
+
     def __init__(self, endpoint: Endpoint, model: str, dimensions: int = 0) -> None:
         self.endpoint, self.model, self.dimensions = endpoint, model, dimensions
+        self.url = endpoint.url.rstrip("/")
         self._client: Any = None
 
     @property
@@ -76,69 +84,61 @@ class Service(ABC):
         return self.endpoint.name
 
     def prepare(self) -> None:
-        """Load the SDK, in a second and 40 MB.
-
-        Raises EmbedderError without package or needed key.
-        """
+        """Make the client. Raises EmbedderError without a needed key or a way."""
         if self._client is not None:
             return
+        import httpx
+
+        limits = httpx.Limits(keepalive_expiry=KEEP_ALIVE_S)  # a prompt waits for no handshake
         try:
             self.endpoint.check()
-            key = self.endpoint.key()
+            self._client = open_client(self.endpoint, self.key_header, limits=limits)
         except ChatError as bad:
-            raise EmbedderError(str(bad)) from bad
-        import httpx2
-
-        try:  # a prompt waits for no handshake
-            self._client = self.load(key, {"limits": httpx2.Limits(keepalive_expiry=KEEP_ALIVE_S)})
-        except (ChatError, ImportError, OSError, ValueError, httpx2.InvalidURL) as bad:
             raise EmbedderError(str(bad)) from bad
 
     async def embed(self, texts: Sequence[str], *, is_query: bool) -> Answered:
         """Embed texts that are not empty, in their order. Raises ServiceError."""
-        import httpx2
+        import httpx
 
+        path, body = self.request(texts, is_query=is_query)
         try:
-            return await self.ask(texts, is_query=is_query)
-        except (AttributeError, TypeError, ValueError) as bad:  # an answer in another shape
+            return self.read(await post(self._client, self.url + path, body))
+        except StatusError as bad:
+            raise self.refused(bad) from bad
+        except (AttributeError, LookupError, TypeError, ValueError) as bad:  # an answer in another shape
             raise ServiceError(f"{self.name}: no answer of its interface ({type(bad).__name__})") from bad
-        except httpx2.TransportError as bad:
-            raise self.unanswered(bad) from bad
+        except httpx.HTTPError as bad:
+            proxy = proxy_variable(self.endpoint.url)
+            way = f" by the proxy in {proxy}" if proxy else ""
+            is_unsent = type(bad).__name__ in UNREACHED
+            raise ServiceError(
+                f"{self.name}: nobody answers at {self.endpoint.host}{way}", is_unsent=is_unsent
+            ) from bad
 
-    def unanswered(self, bad: Exception) -> ServiceError:
-        """Return the error for a server that cannot be reached."""
-        proxy = proxy_variable(self.endpoint.url)
-        way = f" by the proxy in {proxy}" if proxy else ""
-        is_unsent = UNREACHED & {type(bad).__name__, type(bad.__cause__).__name__}
-        return ServiceError(f"{self.name}: nobody answers at {self.endpoint.host}{way}", is_unsent=bool(is_unsent))
-
-    def refused(self, status: int, headers: Mapping[str, str] | None) -> ServiceError:
+    def refused(self, bad: StatusError) -> ServiceError:
         """Return an error by its HTTP status.
 
-        Its own text may repeat the texts that were sent, or a key. headers: of the answer, for Retry-After in seconds.
+        Its own text may repeat the texts that were sent, or a key.
         """
-        hint, after = _HINTS.get(status, ""), (headers or {}).get("retry-after", "")
+        hint, after = _HINTS.get(bad.status_code, ""), bad.headers.get("retry-after", "")
         return ServiceError(
-            f"{self.name}: HTTP {status}" + (f" ({hint})" if hint else ""),
+            f"{self.name}: HTTP {bad.status_code}" + (f" ({hint})" if hint else ""),
             float(after) if after.isascii() and after.isdigit() else 0.0,
-            is_refusal=status in _REFUSED,
+            is_refusal=bad.status_code in _REFUSED,
         )
 
-    @abstractmethod
-    def load(self, key: str, http: dict[str, Any]) -> Any:
-        """Load the SDK and return its client.
-
-        http: arguments of its HTTP client. Address, key and interface are given: the SDK would otherwise look for them
-        in variables of its own.
-        """
-
-    @abstractmethod
-    async def ask(self, texts: Sequence[str], *, is_query: bool) -> Answered:
-        """Embed texts. Raises ServiceError; AttributeError, TypeError or ValueError for another shape."""
-
-    @abstractmethod
     async def close(self) -> None:
         """Close the connections."""
+        if self._client is not None:
+            await self._client.aclose()
+
+    @abstractmethod
+    def request(self, texts: Sequence[str], *, is_query: bool) -> tuple[str, JsonObject]:
+        """Return path and body of a request."""
+
+    @abstractmethod
+    def read(self, answer: JsonObject) -> Answered:
+        """Read an answer. Raises AttributeError, LookupError, TypeError or ValueError for another shape."""
 
 
 class OpenAIEmbeddings(Service):
@@ -147,89 +147,48 @@ class OpenAIEmbeddings(Service):
     These models know no difference between query and passage.
     """
 
-    def load(self, key: str, http: dict[str, Any]) -> Any:
+    def request(self, texts: Sequence[str], *, is_query: bool) -> tuple[str, JsonObject]:
         """See Service."""
-        import openai
+        body = {"model": self.model, "input": list(texts), **self.endpoint.known(encoding_format="float")}
+        return "/embeddings", {**body, "dimensions": self.dimensions} if self.dimensions else body
 
-        return openai.AsyncOpenAI(
-            api_key=key,
-            base_url=self.endpoint.url,
-            max_retries=0,
-            http_client=self.endpoint.client(openai.DefaultAsyncHttpxClient, **http),
-        )
-
-    async def ask(self, texts: Sequence[str], *, is_query: bool) -> Answered:
+    def read(self, answer: JsonObject) -> Answered:
         """See Service."""
-        import openai
-
-        more = self.endpoint.known(encoding_format="float")
-        if self.dimensions:
-            more["dimensions"] = self.dimensions
-        try:
-            answer = await self._client.embeddings.create(model=self.model, input=list(texts), **more)
-        except openai.APIStatusError as bad:
-            raise self.refused(bad.status_code, bad.response.headers) from bad
-        except openai.APIConnectionError as bad:
-            raise self.unanswered(bad) from bad
-        except openai.OpenAIError as bad:
-            raise ServiceError(f"{self.name}: {type(bad).__name__}") from bad
-        vectors = [row.embedding for row in sorted(answer.data, key=lambda row: row.index)]
-        return Answered(vectors, tokens_of(getattr(answer.usage, "prompt_tokens", 0)))
-
-    async def close(self) -> None:
-        """See Service."""
-        if self._client is not None:
-            await self._client.close()
+        vectors = [row["embedding"] for row in sorted(answer["data"], key=lambda row: row["index"])]
+        return Answered(vectors, tokens_of((answer.get("usage") or {}).get("prompt_tokens")))
 
 
 class GeminiEmbeddings(Service):
     """The method `batchEmbedContents`, of 100 texts at most.
 
-    By its own SDK: the compatible address knows no task types, which part queries from passages.
+    By its own interface: the compatible address knows no task types, which part queries from passages.
     """
 
-    def load(self, key: str, http: dict[str, Any]) -> Any:
+    key_header = "x-goog-api-key"
+
+    def request(self, texts: Sequence[str], *, is_query: bool) -> tuple[str, JsonObject]:
         """See Service."""
-        from google import genai
-        from google.genai import types
+        model = "models/" + self.model.removeprefix("models/")
+        more: JsonObject = {"outputDimensionality": self.dimensions} if self.dimensions else {}
+        rows = [
+            {"model": model, "content": {"parts": [{"text": text}]}, "taskType": _TASKS[is_query], **more}
+            for text in texts
+        ]
+        return f"/v1beta/{model}:batchEmbedContents", {"requests": rows}
 
-        here = direct(self.endpoint.url)
-        if here:  # it would read certificates of the variables, for connections that are not made
-            here = {"verify": True, **here, "ssl": ssl.create_default_context()}
-        http = {**http, "follow_redirects": False, **here}
-        return genai.Client(
-            vertexai=False,
-            api_key=key,
-            http_options=types.HttpOptions(
-                base_url=self.endpoint.url,
-                retry_options=types.HttpRetryOptions(attempts=1),
-                async_client_args=http,
-                client_args=http,
-            ),
-        ).aio
+    def read(self, answer: JsonObject) -> Answered:
+        """See Service."""
+        tokens = tokens_of((answer.get("usageMetadata") or {}).get("promptTokenCount"))
+        return Answered([row["values"] for row in answer["embeddings"]], tokens)
 
-    async def ask(self, texts: Sequence[str], *, is_query: bool) -> Answered:
+    def refused(self, bad: StatusError) -> ServiceError:
         """See Service. An error says in its details when to ask again."""
-        from google.genai import errors, types
-
-        config = types.EmbedContentConfig(task_type=_TASKS[is_query], output_dimensionality=self.dimensions or None)
-        contents = [types.Content(parts=[types.Part(text=text)]) for text in texts]
-        try:
-            answer = await self._client.models.embed_content(model=self.model, contents=contents, config=config)
-        except errors.APIError as bad:
-            failure = self.refused(bad.code, getattr(bad.response, "headers", None))
-            with contextlib.suppress(AttributeError, KeyError, TypeError, ValueError):
-                for detail in bad.details["error"]["details"]:
-                    if str(detail.get("@type", "")).endswith("RetryInfo"):
-                        failure.retry_after_s = float(str(detail["retryDelay"]).removesuffix("s"))
-            raise failure from bad
-        use = getattr(answer.usage_metadata, "prompt_token_count", 0)
-        return Answered([embedding.values for embedding in answer.embeddings], tokens_of(use))
-
-    async def close(self) -> None:
-        """See Service."""
-        if self._client is not None:
-            await self._client.aclose()
+        failure = super().refused(bad)
+        with contextlib.suppress(AttributeError, LookupError, TypeError, ValueError):
+            for detail in json.loads(bad.body)["error"]["details"]:
+                if str(detail.get("@type", "")).endswith("RetryInfo"):
+                    failure.retry_after_s = float(str(detail["retryDelay"]).removesuffix("s"))
+        return failure
 
 
 SERVICES: dict[str, type[Service]] = {"openai": OpenAIEmbeddings, "gemini": GeminiEmbeddings}
@@ -270,3 +229,68 @@ class RequestLoop:
     async def _bounded(self, call: Callable[[], Awaitable[T]], deadline_s: float) -> T:
         async with asyncio.timeout(deadline_s):
             return await call()
+
+
+class Availability:
+    """Circuit breaker: whether a server is asked, and if not why. Thread-safe.
+
+    After M. Nygard, Release It! (2007): a failure opens it, and a probe in the background closes it again.
+    It may be down, so that nothing is asked, or slow, so that no query is: passages have time. clock: monotonic,
+    seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._down = self._slow = ""
+        self._pause_s = self._until = 0.0
+        self._is_probing = False
+
+    @property
+    def problem(self) -> str:
+        """Why queries are not asked, one line; "" when they are."""
+        return self._down or self._slow
+
+    def check(self, *, is_query: bool) -> None:
+        """Raise EmbedderError at once where nothing is to be asked now."""
+        problem = self.problem if is_query else self._down
+        if problem:
+            raise EmbedderError(problem)
+
+    def failed(self, says: str, retry_after_s: float = 0.0) -> None:
+        """Note a failure, one line. retry_after_s: as the server says, else 0."""
+        with self._lock:
+            self._down = says
+            self._is_probing = False
+            self._pause(max(FIRST_PAUSE_S, min(retry_after_s, MAX_RETRY_AFTER_S)))
+
+    def late(self, says: str) -> None:
+        """Note a query that missed its deadline, one line.
+
+        The first one is probed at once: one hiccup costs one prompt its vectors, and no more.
+        """
+        with self._lock:
+            self._is_probing = False
+            self._pause(FIRST_PAUSE_S if self._slow else 0.0)
+            self._slow = says
+
+    def worked(self, *, in_time: bool) -> None:
+        """Note an answer. in_time: within the deadline of a query."""
+        with self._lock:
+            self._down = ""
+            if in_time:
+                self._slow = ""
+                self._pause_s = self._until = 0.0
+                self._is_probing = False
+
+    def begin_probe(self) -> bool:
+        """True when a probe is due; the caller makes it."""
+        with self._lock:
+            if not self.problem or self._is_probing or self._clock() < self._until:
+                return False
+            self._is_probing = True
+            return True
+
+    def _pause(self, least_s: float) -> None:
+        self._pause_s = max(least_s, min(MAX_PAUSE_S, 2 * self._pause_s))
+        self._until = self._clock() + self._pause_s

@@ -296,5 +296,5 @@ def test_extras_come_again_with_a_new_runtime(plugin: Plugin) -> None:
 
 def test_unknown_extra_is_refused(plugin: Plugin) -> None:
     done = plugin.run("setup", "--with", "torch")
-    assert done.returncode == 1 and "--with takes anthropic, openai, gemini, not 'torch'" in done.stderr
+    assert done.returncode == 1 and "--with takes anthropic, openai, not 'torch'" in done.stderr
     assert not plugin.home.exists()

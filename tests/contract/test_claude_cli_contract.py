@@ -17,7 +17,7 @@ from memlayer.config import Settings
 from memlayer.errors import ConsolidationError
 from memlayer.ports import Completion, ModelMissing
 from memlayer.providers import claude_cli
-from memlayer.providers.chosen import Completions, language_model
+from memlayer.providers.chosen import ClaudeQuestions, language_model
 from tests.support.waiting import wait_for
 
 GOOD = {
@@ -47,12 +47,12 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Program:
     return make
 
 
-def haiku() -> Completions:
+def haiku() -> ClaudeQuestions:
     """The reader of sessions, in the environment of a daemon."""
     return language_model(Settings.model_validate({"consolidation": {"provider": "claude-cli"}}))
 
 
-def ask(model: Completions, deadline_s: float = 20.0) -> Completion:
+def ask(model: ClaudeQuestions, deadline_s: float = 20.0) -> Completion:
     return model.complete("SYSTEM", "질문 text", max_tokens=900, deadline_s=deadline_s)
 
 

@@ -15,7 +15,7 @@ import pytest
 from memlayer.adapters.embedding.fastembed_embedder import load
 from memlayer.adapters.embedding.model_folder import SHIPPED_MODEL
 from memlayer.ports import Embedder, Vector
-from tests.support.embedding_api import KEY_VARIABLE, EmbeddingApi, is_installed, remote
+from tests.support.embedding_api import KEY_VARIABLE, EmbeddingApi, remote
 from tests.support.hash_embedder import HashEmbedder
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,8 +35,6 @@ def embedder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     elif request.param == "shipped":
         yield load(SHIPPED_MODEL, tmp_path_factory.mktemp("cache"))
     else:
-        if not is_installed(request.param):
-            pytest.skip("the SDK is optional")
         with pytest.MonkeyPatch.context() as environment, EmbeddingApi() as api:
             environment.setenv(KEY_VARIABLE, "sk-test-0123456789")
             with remote(request.param, api, tmp_path_factory.mktemp("remote")) as served:

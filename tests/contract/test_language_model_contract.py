@@ -1,9 +1,8 @@
-"""Both SDKs' adapters against a scripted server: requests, answers, errors and silence."""
+"""Questions in both shapes against a scripted server: requests, answers, errors and silence."""
 
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import json
 import os
 import time
@@ -15,28 +14,28 @@ from memlayer.config import Settings
 from memlayer.config.providers import PROVIDERS
 from memlayer.errors import ConsolidationError
 from memlayer.ports import LanguageModel, ModelMissing
-from memlayer.providers.chosen import Completions, language_model
+from memlayer.providers.chosen import language_model
+from memlayer.providers.questions import Questions
 from tests.support.model_api import Asked, JsonObject, ModelApi, Said, chat_answer, messages_answer
-from tests.support.talks import KEY, SDKS
+from tests.support.talks import KEY
 
 SYSTEM, PROMPT = "You keep a memory.", "결제 모듈은 포트원으로 바꾸기로 했어."
 
-pytestmark = [
-    pytest.mark.usefixtures("foreign_variables"),
-    pytest.mark.skipif(any(importlib.util.find_spec(name) is None for name in SDKS), reason="the SDKs are optional"),
-]
+pytestmark = pytest.mark.usefixtures("foreign_variables")
 
 
 def model_url(provider: str, api: ModelApi) -> str:
     return api.url + ("/v1" if provider == "openai" else "")
 
 
-def reader(**chosen: str) -> Completions:
+def reader(**chosen: str) -> Questions:
     """The model that such settings of consolidation name."""
-    return language_model(Settings.model_validate({"consolidation": {"model": "tiny", **chosen}}))
+    made = language_model(Settings.model_validate({"consolidation": {"model": "tiny", **chosen}}))
+    assert isinstance(made, Questions)
+    return made
 
 
-def model(provider: str, api: ModelApi) -> Completions:
+def model(provider: str, api: ModelApi) -> Questions:
     return reader(provider=provider, base_url=model_url(provider, api), api_key_env="MY_KEY")
 
 
@@ -58,10 +57,10 @@ def test_one_call_and_what_it_took(provider: str, api: ModelApi) -> None:
     assert asked.body["model"] == "tiny" and asked.body["max_tokens"] == 900
     assert "tools" not in asked.body and not asked.body.get("stream")
     if provider == "anthropic":
-        assert asked.path == "/v1/messages"
+        assert asked.path == "/v1/messages" and asked.headers["anthropic-version"] == "2023-06-01"
         content = [{"type": "text", "text": PROMPT}]
         assert (asked.body["system"], asked.body["messages"]) == (SYSTEM, [{"role": "user", "content": content}])
-        assert asked.body["output_config"] == {"effort": "low"} and "cache_control" not in asked.body
+        assert asked.body["output_config"] == {"effort": "low"}
         assert "temperature" not in asked.body  # the interface has none any more
     else:
         assert asked.path == "/v1/chat/completions"
@@ -163,6 +162,7 @@ def test_another_address_gets_no_key_that_was_not_named_for_it(
         with pytest.raises(ConsolidationError, match=r"name the variable that holds it in consolidation\.api_key_env"):
             ask(usual)
     assert KEY not in json.dumps([asked.headers for asked in api.asked])
+    assert not any("authorization" in asked.headers for asked in api.asked)
     with contextlib.suppress(ConsolidationError):
         ask(reader(provider=provider, base_url=url, api_key_env="MY_KEY"))
     assert api.asked[-1].headers["authorization"] == "Bearer " + KEY

@@ -16,9 +16,10 @@ import pytest
 
 from memlayer.chat import ChatRequest, WireMessage
 from memlayer.config.providers import NETWORK_VARIABLES, PROVIDERS, is_loopback, network_problem, proxy_variable
-from memlayer.errors import ChatError, EmbedderError, ShareError
+from memlayer.errors import ChatError, ConsolidationError, EmbedderError, ShareError
 from memlayer.providers.endpoint import Asker, Endpoint, NotSent
-from memlayer.providers.tools import asks_for_tools
+from memlayer.providers.questions import Questions
+from memlayer.providers.tools import ToolFindings, asks_for_tools
 from memlayer.providers.vector_services import SERVICES
 from memlayer.sharing.table_engine import TableEngine
 
@@ -97,8 +98,12 @@ def chat_with(provider: str, url: str) -> None:
     from memlayer.providers.openai_chat import OpenAIChat
 
     chosen = endpoint(provider, url)
-    chat = AnthropicChat(chosen) if provider == "anthropic" else OpenAIChat(chosen, "m", None)
+    chat = AnthropicChat(chosen) if provider == "anthropic" else OpenAIChat(chosen, "m", ToolFindings())
     chat.chat(ChatRequest("m", (WireMessage("user", "배포 요일은 화요일"),), (), None, 16), deadline_s=20)
+
+
+def question_to(provider: str, url: str) -> None:
+    Questions(endpoint(provider, url), "m", 0.1).complete("s", "배포 요일", max_tokens=16, deadline_s=20)
 
 
 def embed_with(provider: str, url: str) -> None:
@@ -123,6 +128,8 @@ ASKING = {
     "anthropic": lambda url: chat_with("anthropic", url),
     "vectors": lambda url: embed_with("openai", url + "/v1"),
     "gemini": lambda url: embed_with("gemini", url),
+    "questions": lambda url: question_to("openai", url + "/v1"),
+    "messages": lambda url: question_to("anthropic", url),
     "probe": lambda url: asks_for_tools(url + "/v1", "m", ""),
 }
 
@@ -146,7 +153,7 @@ def test_no_address_is_not_this_machine(url: str) -> None:
 @pytest.mark.parametrize("name", ASKING)
 def test_server_here_is_asked_by_no_proxy(servers: tuple[Recorder, Recorder], name: str, host: str) -> None:
     server, proxy = servers
-    with contextlib.suppress(ChatError, EmbedderError):
+    with contextlib.suppress(ChatError, ConsolidationError, EmbedderError):
         ASKING[name]("http://%s:%d" % (host, server.server_port))
     assert proxy.asked == []
     assert server.asked or host.endswith(".")  # not every resolver knows that spelling
@@ -163,9 +170,10 @@ def test_bucket_here_is_asked_by_no_proxy(servers: tuple[Recorder, Recorder], ho
 
 def test_another_machine_is_asked_by_the_proxy(servers: tuple[Recorder, Recorder]) -> None:
     _, proxy = servers
-    with pytest.raises(ChatError):
-        chat_with("openai", "http://model.example/v1")
-    assert proxy.asked
+    for number, ask in enumerate((chat_with, question_to), start=1):
+        with pytest.raises((ChatError, ConsolidationError)):
+            ask("openai", "http://model.example/v1")
+        assert len(proxy.asked) >= number
     assert proxy_variable("http://model.example/v1") == "http_proxy"
     assert proxy_variable("http://127.0.0.1/v1") == ""
 
@@ -211,7 +219,7 @@ def test_wrong_variables_keep_no_server_here_away(
     monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:1")
     monkeypatch.setenv("SSL_CERT_FILE", "/없는/인증서.pem")
     for number, ask in enumerate(ASKING.values(), start=1):
-        with contextlib.suppress(ChatError, EmbedderError):
+        with contextlib.suppress(ChatError, ConsolidationError, EmbedderError):
             ask("http://127.0.0.1:%d" % server.server_port)
         assert len(server.asked) >= number
 

@@ -18,7 +18,7 @@ from memlayer.config import Settings
 from memlayer.config.consolidation import ConsolidationSettings
 from memlayer.errors import ConsolidationError
 from memlayer.notes.request import system_prompt
-from memlayer.providers.chosen import Completions, language_model
+from memlayer.providers.chosen import ClaudeQuestions, language_model
 from tests.support.host.claude_run import Claude
 from tests.support.host.messages_api import Answer, MessagesApi, Request
 
@@ -39,7 +39,7 @@ CLI = Settings(consolidation=ConsolidationSettings(provider="claude-cli"))
 
 
 @pytest.fixture
-def model(claude: Claude, monkeypatch: pytest.MonkeyPatch) -> Completions:
+def model(claude: Claude, monkeypatch: pytest.MonkeyPatch) -> ClaudeQuestions:
     """Return the adapter with the environment of this user's daemon."""
     for name, value in claude.environ.items():
         monkeypatch.setenv(name, value)
@@ -70,7 +70,7 @@ def settle(condition: Callable[[], bool]) -> bool:
     return condition()
 
 
-def test_request_holds_two_texts_only(claude: Claude, api: MessagesApi, model: Completions) -> None:
+def test_request_holds_two_texts_only(claude: Claude, api: MessagesApi, model: ClaudeQuestions) -> None:
     """Hooks in the user's settings and a CLAUDE.md are present.
 
     A plain call would take notice of them.
@@ -115,7 +115,7 @@ def test_request_holds_two_texts_only(claude: Claude, api: MessagesApi, model: C
 @pytest.mark.parametrize(
     ("status", "told"), [(401, "Failed to authenticate"), (404, "selected model"), (500, "API Error: 500")]
 )
-def test_api_error_is_one_line(api: MessagesApi, model: Completions, status: int, told: str) -> None:
+def test_api_error_is_one_line(api: MessagesApi, model: ClaudeQuestions, status: int, told: str) -> None:
     api.script = lambda request: Answer(text="no way", status=status)
     with pytest.raises(ConsolidationError, match="claude-cli: .*" + told) as bad:
         model.complete("S-%d" % os.getpid(), TURN, max_tokens=900, deadline_s=20)
@@ -123,7 +123,7 @@ def test_api_error_is_one_line(api: MessagesApi, model: Completions, status: int
     assert settle(lambda: not processes("S-%d" % os.getpid()))
 
 
-def test_hanging_api_killed_at_deadline(api: MessagesApi, model: Completions) -> None:
+def test_hanging_api_killed_at_deadline(api: MessagesApi, model: ClaudeQuestions) -> None:
     api.script = lambda request: Answer(hang=True)
     system = "HANG-%d" % os.getpid()
     began = time.monotonic()

@@ -21,7 +21,7 @@ from memlayer.edge.bootstrap import runtime
 from memlayer.edge.home import paths
 from memlayer.ports import Vector
 from tests.support.cli_process import Cli
-from tests.support.embedding_api import GEMINI, OPENAI, EmbeddingApi, is_installed
+from tests.support.embedding_api import GEMINI, OPENAI, EmbeddingApi
 from tests.support.model_api import Said
 from tests.support.processes import Daemon, HookRunner, end_daemons
 from tests.support.waiting import wait_for
@@ -35,8 +35,6 @@ TURNS = [
 ]
 BY_WORDS = [("결제모듈 포트가 몇 번이었지?", "5433"), ("which cluster holds the order events?", "ch-2")]
 PRIVATE = "<private>\n우리 집 비밀번호 현관 4821\n</private>"
-
-pytestmark = pytest.mark.skipif(not is_installed(OPENAI), reason="the SDK is optional")
 
 
 @pytest.fixture
@@ -115,8 +113,6 @@ def test_switch_there_and_back(
     shipped_vector: Callable[[str], Vector],
 ) -> None:  # fmt: skip
     """Takes long: four daemons, and a calibration of the server's vectors."""
-    if not is_installed(provider):
-        pytest.skip("the SDK is optional")
     api.vectors_of = lambda texts: [shipped_vector(text) for text in texts]
     daemon = running()
     tell(hook, daemon)

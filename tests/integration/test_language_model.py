@@ -5,7 +5,6 @@ Capture does not wait for it, `stats` counts, the rules stand by.
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import threading
 from collections.abc import Callable, Iterator
@@ -26,8 +25,6 @@ NOTE = {
     "kind": "decision", "text": STATEMENT, "quote": "결제 모듈은 토스페이먼츠에서 포트원으로 바꾸기로 했어", "turn": 1,
 }  # fmt: skip
 GOOD = json.dumps({"summary": SUMMARY, "notes": [NOTE], "tasks": [], "drop": []}, ensure_ascii=False)
-
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("openai") is None, reason="the SDK is optional")
 
 
 @pytest.fixture

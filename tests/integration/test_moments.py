@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from pathlib import Path
 from typing import Any
@@ -142,7 +141,6 @@ def test_blame_of_a_file(hook: HookRunner, daemon: Daemon, home: Path, project: 
     assert "은행이 내림으로" in daemon.call("mem.search", file="결제/정산.py", project_dir=str(project))["text"]
 
 
-@pytest.mark.skipif(importlib.util.find_spec("openai") is None, reason="the SDK is optional")
 @pytest.mark.parametrize("is_on", [True, False])
 def test_changed_file_only_where_switched_on(hook: HookRunner, home: Path, project: Path, is_on: bool) -> None:
     edit = {"file_path": str(project / "결제" / "웹훅.py"), "old_string": "handle()", "new_string": "ok(); handle()"}

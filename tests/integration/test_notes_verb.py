@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import signal
@@ -20,8 +19,6 @@ from tests.support.model_api import ModelApi, Said
 from tests.support.processes import Daemon, HookRunner
 from tests.support.transcripts import LONG_AGO_S
 from tests.support.waiting import wait_for
-
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("openai") is None, reason="the SDK is optional")
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import stat
 from collections.abc import Callable, Iterator
@@ -54,8 +53,6 @@ GOOD = {
     ],
     "drop": [],
 }  # fmt: skip
-
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("openai") is None, reason="the SDK is optional")
 
 
 def answer(value: object) -> Said:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import importlib.util
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -26,7 +25,6 @@ from tests.support.hash_embedder import HashEmbedder
 from tests.support.model_api import Asked, ModelApi, Said
 
 OPENAI, GEMINI = "openai", "gemini"
-PACKAGES = {OPENAI: "openai", GEMINI: "google.genai"}
 KEY_VARIABLE = "A_KEY"
 
 
@@ -105,14 +103,6 @@ class EmbeddingApi:
 @functools.lru_cache(10_000)  # each embedder that is loaded measures the same corpus
 def _hashed(text: str, dimensions: int) -> Vector:
     return HashEmbedder(dimensions).embed_query(text)
-
-
-def is_installed(provider: str) -> bool:
-    """Return whether the provider's SDK is there."""
-    try:
-        return importlib.util.find_spec(PACKAGES[provider]) is not None
-    except ModuleNotFoundError:
-        return False
 
 
 def service(provider: str, url: str, dimensions: int = 0) -> Service:

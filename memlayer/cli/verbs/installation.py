@@ -27,7 +27,7 @@ dry_run_option = click.option("--dry-run", is_flag=True, help="Show the file's n
     "--with",
     "extras",
     metavar="NAMES",
-    help="Install SDKs of providers, now and with each later runtime: anthropic, openai, gemini; commas between.",
+    help="Install SDKs of providers, now and with each later runtime: anthropic, openai; commas between.",
 )
 @click.option("--quiet", is_flag=True, help="Print nothing unless it fails.")
 @click.option("--no-wait", is_flag=True, help="Exit at once when another setup is running.")

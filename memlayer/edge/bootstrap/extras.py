@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     Report = Callable[[str, int, int], None]
 
-# The extras of pyproject.toml: name -> requirement. `make lock` pins them.
-EXTRAS = {"anthropic": "anthropic>=2.12,<3", "openai": "openai>=3.54,<4", "gemini": "google-genai>=3.4,<4"}
+# The extras of pyproject.toml, for the agent's talks: name -> requirement. `make lock` pins them.
+EXTRAS = {"anthropic": "anthropic>=2.12,<3", "openai": "openai>=3.54,<4"}
 
 
 def remembered(home: str) -> list[str]:

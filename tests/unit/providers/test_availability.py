@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memlayer.errors import EmbedderError
-from memlayer.providers.availability import FIRST_PAUSE_S, MAX_PAUSE_S, MAX_RETRY_AFTER_S, Availability
+from memlayer.providers.vector_services import FIRST_PAUSE_S, MAX_PAUSE_S, MAX_RETRY_AFTER_S, Availability
 from tests.support.embedding_api import Clock
 
 

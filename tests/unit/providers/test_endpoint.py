@@ -11,7 +11,9 @@ from memlayer.config.providers import PROVIDERS, VECTOR_PROVIDERS, Provider
 from memlayer.edge.bootstrap.extras import EXTRAS
 from memlayer.providers.endpoint import NO_KEY, Asker, Endpoint, NotSent
 from memlayer.providers.openai_chat import OpenAIChat
+from memlayer.providers.questions import SHAPES
 from memlayer.providers.remote_embedder import fingerprint_of
+from memlayer.providers.tools import ToolFindings
 from memlayer.providers.vector_services import SERVICES
 
 AGENT, DAEMON = Asker("agent", is_daemon=False), Asker("consolidation")
@@ -58,7 +60,7 @@ def test_another_server_is_sent_no_key_unless_named(
 )  # fmt: skip
 @pytest.mark.parametrize("group", ["agent", "consolidation"])
 def test_bound_of_an_answer_has_the_servers_name(address: str, bound: str, group: str) -> None:
-    body = OpenAIChat(Endpoint(PROVIDERS["openai"], Asker(group), address), "tiny").body(REQUEST)
+    body = OpenAIChat(Endpoint(PROVIDERS["openai"], Asker(group), address), "tiny", ToolFindings()).body(REQUEST)
     assert {name: value for name, value in body.items() if name.startswith("max")} == {bound: 900}
 
 
@@ -72,8 +74,8 @@ def test_groups_of_settings_agree_on_the_key() -> None:
 
 def test_rows_have_all_that_rooms_look_up() -> None:
     assert set(VECTOR_PROVIDERS) == SERVICES.keys()
-    assert {row.name for row in SERVERS} == EXTRAS.keys()
-    assert all(row.key_variable and row.package for row in SERVERS)
+    assert {row.name for row in SERVERS if row.package} == EXTRAS.keys() == SHAPES.keys()
+    assert all(row.key_variable for row in SERVERS)
     assert [row.name for row in PROVIDERS.values() if row.variables] == ["claude-cli"]
 
 
