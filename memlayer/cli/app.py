@@ -41,7 +41,6 @@ VERBS = {
     "topics": ("project.topics", "Show a month's work as topics of sessions that share words."),
     "mode": ("project.topics", "Show or choose the mode: session, or endless."),
     "tasks": ("project.tasks", "List this project's open tasks, with the things that each waits for."),
-    "alias": ("project.aliases", "Say that two names mean one thing, for `about:` in a search."),
     "task": ("project.tasks", "Add, close, block or show a task."),
     "project": ("project.choice", "List projects, and choose the one that a folder belongs to."),
     "agent": ("agent", "Talk with a language model that has this memory."),

@@ -64,7 +64,7 @@ AS_IT_IS = frozenset(
     one.op
     for one in (
         ops.Status, ops.Stop, ops.Flush, ops.Turn, ops.Remember, ops.MemRemember, ops.Tasks, ops.TaskShow,
-        ops.TaskChange, ops.Aliases,
+        ops.TaskChange,
     )
 )  # fmt: skip
 # A newer daemon that still serves clients of its own build does not give way to an old one that happens to be about.

@@ -60,7 +60,7 @@ class TaskEvent:
     """The content of an event.
 
     observed: until it is decided. answers: id of the question's event that a person answered. takes_back: id of the
-    event, or an alias's, that a person undid. same: two names that a person gives for one thing.
+    event that a person undid.
     """
 
     by: By
@@ -69,7 +69,6 @@ class TaskEvent:
     questions: tuple[Question, ...] = ()
     answers: str = ""
     takes_back: str = ""
-    same: tuple[str, ...] = ()
 
 
 def to_json(content: TaskEvent) -> str:
@@ -92,7 +91,6 @@ def from_json(text: str) -> TaskEvent:
         tuple(Question(**_known(Question, row)) for row in _rows(value, "questions") if row.get("candidates")),
         str(value.get("answers") or ""),
         str(value.get("takes_back") or ""),
-        _names(value.get("same")),
     )
 
 
@@ -114,10 +112,6 @@ def captured(
         kind=Kind.TASK, session_id=session_id or NO_SESSION, prompt_id=prompt_id, text=text, at_ms=at_ms,
         extra=extra or "%d %s" % (at_ms, text), project_dir=project_dir,
     )  # fmt: skip
-
-
-def _names(value: object) -> tuple[str, ...]:
-    return tuple(map(str, value)) if isinstance(value, list) and len(value) == 2 else ()
 
 
 def _lean(value: Any) -> Any:

@@ -95,8 +95,8 @@ class Graph(DispensableFile):
         return self.run(lambda base: projection.history(base, task_id), [])
 
     def asked(self, project_id: str = "") -> list[Event]:
-        """Return events with questions, answers or aliases, oldest first."""
-        where = " OR ".join("body LIKE '%%\"%s\"%%'" % name for name in ("questions", "answers", "takes_back", "same"))
+        """Return events with questions or answers, oldest first."""
+        where = " OR ".join("body LIKE '%%\"%s\"%%'" % name for name in ("questions", "answers", "takes_back"))
         where = "(" + where + ")" + (" AND project_id = ?" if project_id else "")
         return self.run(
             lambda base: [

@@ -83,7 +83,6 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]
             "task add": "task add 배포 문서 고치기 --by PROJ-12", "tasks": "tasks --status all",
             "task show": "task show 배포 문서 고치기", "task start": "task start 배포 문서 고치기",
             "task block": "task block 배포 문서 고치기 --by acme/core#42", "task done": "task done 배포 문서 고치기",
-            "alias": "alias @mina 미나",
             "task reopen": "task reopen 배포 문서 고치기", "task drop": "task drop 배포 문서 고치기",
             "share setup": f"share setup {drive} --yes", "share push": "share push", "share pull": "share pull",
             "team setup": "team setup --name 김민지", "promote": f"promote {citation}", "team accept": "team accept",

@@ -151,30 +151,6 @@ def test_search_keeps_to_a_thing_and_show_lists_it_27_1(working: Working) -> Non
     assert any(row.startswith("PROJ-12") for row in shown["beside"])
 
 
-def test_names_of_one_thing_find_each_other_until_undone_27_1(working: Working) -> None:
-    working.cli("remember", "@mina 가 배포를 맡는다")
-    working.cli("remember", "auth:8080 speaks gRPC")
-    working.cli("remember", "지수님이 리뷰한다")
-
-    def about(name: str) -> set[str]:
-        return {hit["text"] for hit in working.json("search", "about:" + name)["hits"]}
-
-    assert about("미나") == set()
-    assert "@mina = 미나" in working.cli("alias", "@mina", "미나").stdout
-    assert working.json("alias", "미나", "auth:8080")["aliases"][1]["pair"] == ["미나", "auth:8080"]
-    assert about("미나") == about("mina") == {"@mina 가 배포를 맡는다", "auth:8080 speaks gRPC"}
-    working.cli("reindex")
-    assert about("미나") == about("mina") != about("지수")
-    working.cli("alias", "--undo", "auth:8080", "미나")
-    assert about("미나") == {"@mina 가 배포를 맡는다"}
-    working.cli("alias", "--undo", "미나", "@mina")
-    assert about("미나") == set() and "No alias" in working.cli("alias").stdout
-    for wrong in (["@mina"], ["@mina", "Mina"], ["--undo", "a", "b"], ["<private>비밀</private>", "b"]):
-        assert working.cli("alias", *wrong).returncode in (1, 2)
-    working.cli("alias", "@mina", "미나")  # once more, after its undoing
-    assert about("미나") == {"@mina 가 배포를 맡는다"}
-
-
 def test_a_forgotten_task_takes_events_and_edges_along(working: Working) -> None:
     working.cli("task", "add", "비밀 계획 세우기", "--by", "secret-review.example")
     citation = working.json("tasks")["tasks"][0]["citation"]

@@ -19,7 +19,6 @@ from memlayer.recall.retriever import Score
 from memlayer.recall.search import split_about
 from memlayer.records.sessions import Session
 from memlayer.records.usages import Share
-from memlayer.tasks.aliases import aliases, names_of
 from memlayer.text.context_block import bare_id, day_of, flatten, quoted
 from memlayer.turns.turn_memory import marked_text
 from memlayer.wire.message import Asking, Message
@@ -138,12 +137,8 @@ def about_given(state: State, query: str, scope: Scope) -> About:
     if not names:
         return About(words)
     graph = services_of(state).tasks.graph
-    known = aliases(graph, scope.project_ids)
-    groups = [names_of(name, known) for name in names]
-    rows = [frozenset(hit for name in group for hit in graph.about(name, scope.project_ids)) for group in groups]
-    is_named = words == " ".join(names)
-    words = " ".join(dict.fromkeys(name for group in groups for name in group)) if is_named else words
-    return About(words, frozenset.intersection(*rows), is_named)
+    rows = [frozenset(graph.about(name, scope.project_ids)) for name in names]
+    return About(words, frozenset.intersection(*rows), words == " ".join(names))
 
 
 def memory_row(state: State, memory: Memory) -> answers.MemoryRow:

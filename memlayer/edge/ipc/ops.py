@@ -296,10 +296,6 @@ class TaskChange(Arguments["task_answers.TaskChanged"], op="tasks.change"):
     id_: str = ""
 
 
-class Aliases(Arguments["task_answers.Aliases"], op="tasks.aliases"):
-    project_dir: Path = ""
-
-
 class Review(Arguments["answers.ReviewList"], op="review"):
     project_dir: Path = ""
     limit: Limit = 50

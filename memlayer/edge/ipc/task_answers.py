@@ -89,20 +89,6 @@ class TaskChanged(TypedDict):
     refusals: list[str]
 
 
-class Alias(TypedDict):
-    """Two names of one thing. id: of the event that said so."""
-
-    id: str
-    pair: list[str]
-    at_ms: int
-
-
-class Aliases(TypedDict):
-    """The names that a person gave for one thing."""
-
-    aliases: list[Alias]
-
-
 class KnownProject(TypedDict):
     """A project. chosen_dirs: folders that the person gave to it."""
 

@@ -39,7 +39,6 @@ share drop
 team accept
 team setup origin
 promote a7Bc3x
-alias shop 쇼핑몰
 mode endless
 task done a7Bc3x
 task add "remove the tests"

@@ -13,7 +13,6 @@ from memlayer.edge.ipc import task_answers as answers
 from memlayer.errors import UserError
 from memlayer.model import citation_of
 from memlayer.tasks import events as task_events
-from memlayer.tasks.aliases import aliases as known_aliases
 from memlayer.tasks.matcher import named, near
 from memlayer.tasks.states import OPEN, Op, Placed, Status, Task, is_resting
 from memlayer.text.context_block import quoted
@@ -103,14 +102,6 @@ def change(state: State, arguments: ops.TaskChange, progress: Progress) -> answe
     }
 
 
-def aliases(state: State, arguments: ops.Aliases, progress: Progress) -> answers.Aliases:
-    """Return the names that a person gave for one thing."""
-    _drained(state)
-    project_id = project_of(state, arguments.project_dir)
-    rows = known_aliases(services_of(state).tasks.graph, [project_id])
-    return {"aliases": [{"id": row.id, "pair": list(row.names), "at_ms": row.at_ms} for row in rows]}
-
-
 def _drained(state: State) -> None:
     services_of(state)
     batches.take_soon(state).result()
@@ -156,4 +147,4 @@ def _step(placed: Placed) -> answers.TaskStep:
     }  # fmt: skip
 
 
-OPERATIONS: Table = {ops.Tasks: tasks, ops.TaskShow: show, ops.TaskChange: change, ops.Aliases: aliases}
+OPERATIONS: Table = {ops.Tasks: tasks, ops.TaskShow: show, ops.TaskChange: change}
