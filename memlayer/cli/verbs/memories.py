@@ -169,8 +169,9 @@ def edit_verb(
       memlayer edit a7Bc3x --headline "Order events: ClickHouse, 90 days" --subject Storage
     """
     same_text = not text and not from_stdin and (headline is not None or subject is not None)
+    citation = memory_id((id_,))
     content = "" if same_text else words(text, from_stdin, NO_NEW_TEXT)
-    _say_done(ask(ops.Edit(memory_id((id_,)), content, headline, subject), as_json), "Changed")
+    _say_done(ask(ops.Edit(citation, content, headline, subject), as_json), "Changed")
 
 
 @click.command("restore")
