@@ -31,8 +31,11 @@ import websockets.exceptions
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from memlayer.edge.ipc import ops, view_ops  # noqa: E402
 from memlayer.edge.ipc.client import Client  # noqa: E402
+from memlayer.wire import memories as memory_ops  # noqa: E402
+from memlayer.wire import record as record_ops  # noqa: E402
+from memlayer.wire import sessions as session_ops  # noqa: E402
+from memlayer.wire import upkeep as upkeep_ops  # noqa: E402
 from tests.support.page_process import PageProcess  # noqa: E402
 
 TOPICS = ("order events", "결제 모듈", "login page", "배포 파이프라인", "search index", "알림 서비스", "billing job")
@@ -96,16 +99,19 @@ def timed(work: Callable[[], object], rounds: int) -> dict[str, float]:
 
 def compared(page: PageProcess, client: Client, folder: str, rounds: int) -> dict[str, dict[str, float]]:
     """Return times of each address, and of the socket's answers behind it."""
-    session = client.ask(ops.Sessions("", folder, 1), deadline_s=60)["sessions"][0]["id"]
-    event = client.ask(view_ops.Events(session_id=session, limit=1))["events"][0]["id"]
+    session = client.ask(session_ops.Sessions("", folder, 1), deadline_s=60).sessions[0].id
+    event = client.ask(record_ops.Events(session_id=session, limit=1)).events[0].id
     asked: dict[str, tuple[str, Callable[[], object]]] = {
-        "GET /api/sessions": ("/api/sessions", lambda: client.ask(ops.Sessions("", folder, 20), deadline_s=60)),
-        "GET /api/sessions/ID": (f"/api/sessions/{session}", lambda: client.ask(ops.Sessions(session, limit=2))),
-        "GET /api/events": ("/api/events", lambda: client.ask(view_ops.Events(project_dir=folder))),
-        "GET /api/events/ID": (f"/api/events/{event}", lambda: client.ask(view_ops.Events(ids=(event,)))),
-        "POST /api/search": ("", lambda: client.ask(ops.Search("checkout7.py port", folder))),
-        "GET /api/stats": ("/api/stats", lambda: client.ask(ops.Stats(), deadline_s=60)),
-        "GET /api/stats/timeline": ("/api/stats/timeline", lambda: client.ask(view_ops.Days(folder))),
+        "GET /api/sessions": ("/api/sessions", lambda: client.ask(session_ops.Sessions("", folder, 20), deadline_s=60)),
+        "GET /api/sessions/ID": (
+            f"/api/sessions/{session}",
+            lambda: client.ask(session_ops.Sessions(session, limit=2)),
+        ),
+        "GET /api/events": ("/api/events", lambda: client.ask(record_ops.Events(project_dir=folder))),
+        "GET /api/events/ID": (f"/api/events/{event}", lambda: client.ask(record_ops.Events(ids=(event,)))),
+        "POST /api/search": ("", lambda: client.ask(memory_ops.Search("checkout7.py port", folder))),
+        "GET /api/stats": ("/api/stats", lambda: client.ask(upkeep_ops.Stats(), deadline_s=60)),
+        "GET /api/stats/timeline": ("/api/stats/timeline", lambda: client.ask(record_ops.Days(folder))),
         "GET /api/config": ("/api/config", client.status),
     }
     out = {}
@@ -208,7 +214,7 @@ def measure(client: Client, home: Path, project: Path, rounds: int) -> dict[str,
         until.set()
         live.join(10)
         memory = rss_mb(int(page.said["pid"]))
-    stats = client.ask(ops.Stats(), deadline_s=60)
+    stats = client.ask(upkeep_ops.Stats(), deadline_s=60)
     return {
         "events": stats["events"], "sessions": stats["sessions"], "pages_ms": pages, "api_ms": api, "hook_ms": hooks,
         "page_rss_mb": memory,

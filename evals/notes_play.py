@@ -19,9 +19,9 @@ from typing import Any
 from evals.home import Home, prompt_id, session_id
 from evals.notes_recorded import ModelServer, RecordedModel
 from evals.real_set import Turn
-from memlayer.edge.ipc import ops
 from memlayer.model import citation_of, turn_memory_id
 from memlayer.records.sessions import Sessions
+from memlayer.wire import memories as ops
 
 PROJECT = "real"
 READ_WITHIN_S = 120.0

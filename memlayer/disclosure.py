@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from memlayer.edge.ipc.ops import FILE_SESSION, TEAM_SESSION, short_session
+from memlayer.edge.home.session_ids import FILE_SESSION, TEAM_SESSION, short_session
 from memlayer.kinds import KINDS
 from memlayer.model import Memory
 from memlayer.text.chunking import estimate_tokens

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from memlayer.edge.capture.spool import event_id
 from memlayer.edge.home.registry import GLOBAL
-from memlayer.edge.ipc.ops import TEAM_SESSION
+from memlayer.edge.home.session_ids import TEAM_SESSION
 from memlayer.kinds import CATEGORIES, Category, Kind, kind_of
 
 __all__ = [

@@ -9,6 +9,7 @@ from typing import Protocol
 from memlayer.errors import ConsolidationError, StoreError
 from memlayer.kinds import Category
 from memlayer.model import Chunk, Event, EventCount, Hit, Memory, Scope, Usage
+from memlayer.wire.curation import Removed as Removed
 
 Vector = tuple[float, ...]
 Progress = Callable[[int, int], None]  # (done, total)
@@ -167,15 +168,6 @@ class UsageQuery:
     how: str = ""
     since_ms: int = 0
     limit: int = 1000
-
-
-@dataclass(frozen=True)
-class Removed:
-    """Counts of the rows that a forget removed."""
-
-    events: int = 0
-    memories: int = 0
-    chunks: int = 0
 
 
 @dataclass(frozen=True)

@@ -27,12 +27,12 @@ from memlayer.edge.capture.tool_use import EDITS
 from memlayer.edge.home import paths
 from memlayer.edge.home import project as places
 from memlayer.edge.home.project_env import is_disabled
-from memlayer.edge.ipc import ops
+from memlayer.edge.home.session_ids import AGENT_SESSION
 from memlayer.edge.ipc.client import Client
-from memlayer.edge.ipc.ops import AGENT_SESSION
-from memlayer.edge.ipc.session_answers import TalkStep
 from memlayer.edge.redaction import own_patterns
 from memlayer.errors import DaemonError, MemlayerError
+from memlayer.wire import tools as ops
+from memlayer.wire.tools import TalkStep
 
 if TYPE_CHECKING:
     from memlayer.edge.ipc.client import Answer, Asked
@@ -95,7 +95,7 @@ class TalkMemory:
         """Begin the talk; return the working set, "" for none."""
         event = self._keep("session_start", source="resume" if is_resumed else "startup", model=model)
         step = self._tell("start", event, model=model)
-        self.notice = step.get("notice", "")
+        self.notice = step.notice
         return _notes(step)
 
     def recall(self, prompt: str) -> str:
@@ -140,7 +140,7 @@ class TalkMemory:
         if summary:
             event = self._keep("session_start", source="compact")
         step = self._tell("compact", event, deadline_s=COMPACT_S, text=clean(summary), kept=tuple(kept))
-        return Survivors(with_own_tools(step.get("orders", "")), tuple(step.get("constraints", ())))
+        return Survivors(with_own_tools(step.orders), tuple(step.constraints))
 
     def finish(self, reason: str = "exit") -> None:
         """End the talk: the daemon settles it and writes its summary."""
@@ -163,8 +163,8 @@ class TalkMemory:
             raise DaemonError("memory is switched off here, so no talk is known")
         arguments = ops.Turn(phase=phase, session_id=session_id, project_dir=self.project_dir)
         answer = self.ask(arguments, COMPACT_S)
-        self.session_id = answer["session_id"]
-        return PastTalk(self.session_id, answer["summary"], turns_of(answer["events"]))
+        self.session_id = answer.session_id
+        return PastTalk(self.session_id, answer.summary, turns_of(answer.events))
 
     def _keep(self, hook: str, **fields: Any) -> dict[str, Any] | None:
         """Put an event into the spool, redacted.
@@ -187,7 +187,7 @@ class TalkMemory:
     def _tell(self, phase: str, event: dict[str, Any] | None, *, deadline_s: float = ASK_S, **fields: Any) -> TalkStep:
         """Tell the daemon of an event; {} where it does not answer."""
         if event is None or not self.is_on:
-            return {}
+            return TalkStep()
         fields = {"text": event.get("text", ""), "prompt_id": event.get("prompt_id", ""), **fields}
         step = ops.Turn(
             phase=phase,
@@ -201,7 +201,7 @@ class TalkMemory:
             return self.ask(step, deadline_s)
         except MemlayerError as bad:
             self.problem = str(bad)
-            return {}
+            return TalkStep()
 
     def ask(self, step: Asked[Answer], deadline_s: float = ASK_S) -> Answer:
         """Return the daemon's answer. Raises MemlayerError; see DaemonLine."""
@@ -229,7 +229,7 @@ def with_own_tools(text: str) -> str:
 
 
 def _notes(step: TalkStep) -> str:
-    return with_own_tools(step.get("context", ""))
+    return with_own_tools(step.context)
 
 
 def _now_ms() -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from memlayer.chat import AssistantToolCalls, Chat, Message, ToolCall, ToolResult, ToolResults
-from memlayer.edge.ipc.session_answers import TalkEvent
+from memlayer.wire.tools import TalkEvent
 
 # Tools are stored under the names that the host has for them, so that summaries and rules know them.
 HOST_NAMES = {"shell": "Bash", "write_file": "Write", "edit_file": "Edit"}
@@ -44,10 +44,10 @@ def turns_of(events: Sequence[TalkEvent]) -> tuple[PastTurn, ...]:
     """Return the turns of a talk's events, oldest first."""
     by_prompt: dict[str, list[TalkEvent]] = {}
     for event in events:
-        by_prompt.setdefault(event["prompt_id"], []).append(event)
+        by_prompt.setdefault(event.prompt_id, []).append(event)
 
     def texts(of: Sequence[TalkEvent], kind: str) -> tuple[str, ...]:
-        return tuple(event["text"] for event in of if event["kind"] == kind)
+        return tuple(event.text for event in of if event.kind == kind)
 
     return tuple(
         PastTurn(
@@ -55,7 +55,7 @@ def turns_of(events: Sequence[TalkEvent]) -> tuple[PastTurn, ...]:
             "\n\n".join(texts(of, "user")),
             texts(of, "tool"),
             "\n\n".join(texts(of, "assistant")),
-            of[0]["at_ms"],
+            of[0].at_ms,
         )
         for prompt_id, of in by_prompt.items()
     )

@@ -16,9 +16,9 @@ from memlayer.agent.files import Approve, EditFile, Folder, ReadFile, WriteFile,
 from memlayer.agent.memory import TalkMemory, with_own_tools
 from memlayer.agent.shell import OnOutput, Shell
 from memlayer.edge.capture import spool
-from memlayer.edge.ipc import answers, ops
 from memlayer.errors import DaemonError, MemlayerError, ToolError, UserError
 from memlayer.turns.remembered import is_all_redacted, refuse_too_long, remember_event
+from memlayer.wire import tools as ops
 
 if TYPE_CHECKING:
     from memlayer.edge.ipc.client import Asked
@@ -134,11 +134,11 @@ class MemoryRemember:
             return "Kept on disk; it is remembered as soon as memory answers."
 
 
-def answer_of(memory: TalkMemory, arguments: Asked[answers.TextForModel]) -> str:
+def answer_of(memory: TalkMemory, arguments: Asked[ops.TextForModel]) -> str:
     """Return the daemon's answer in text for a model. Raises MemlayerError."""
     if not memory.is_on:
         raise UserError("Memory is switched off in this talk")
-    return with_own_tools(memory.ask(arguments)["text"])
+    return with_own_tools(memory.ask(arguments).text)
 
 
 def tools_of(

@@ -259,7 +259,7 @@ def load_what_holds(home: str, environ: Mapping[str, str]) -> tuple[Settings, st
 
 
 def what_holds(home: str, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
-    """Return edge.ipc.upkeep_answers.SettingsHeld, without a daemon. root: of a project, or ""."""
+    """Return wire.upkeep.SettingsHeld, without a daemon. root: of a project, or ""."""
     of_project = load_project_settings(root) if root else ProjectSettings()
     of_user, problem = load_what_holds(home, environ)
     settings = of_user.for_project(of_project)

@@ -10,6 +10,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 from memlayer import __version__
 from memlayer.daemon import hooks
@@ -27,44 +28,31 @@ from memlayer.daemon.ops import (
     transfer,
 )
 from memlayer.daemon.ops.project import choice, past_work, record, tasks, topics
-from memlayer.daemon.ops.requests import Table
+from memlayer.daemon.ops.requests import handlers
 from memlayer.daemon.ops.sharing import share, team
 from memlayer.daemon.resources.jobs import where
 from memlayer.daemon.resources.state import Send, State
 from memlayer.daemon.tasks import batches
 from memlayer.edge.home import paths
-from memlayer.edge.ipc import ops, protocol
-from memlayer.edge.ipc.arguments import read
+from memlayer.edge.ipc import protocol
 from memlayer.edge.ipc.client import peer_uid
 from memlayer.errors import DaemonError, ProtocolError, StoreError, UserError
-from memlayer.wire.message import Asking, Message
+from memlayer.wire import memories as memory_ops
+from memlayer.wire import tasks as task_ops
+from memlayer.wire import tools as tool_ops
+from memlayer.wire import upkeep as upkeep_ops
 
-TABLE: Table = {
-    **queries.OPERATIONS,
-    **disclosure.OPERATIONS,
-    **agent_turns.OPERATIONS,
-    **memories.OPERATIONS,
-    **sessions.OPERATIONS,
-    **notes.OPERATIONS,
-    **review.OPERATIONS,
-    **topics.OPERATIONS,
-    **past_work.OPERATIONS,
-    **tasks.OPERATIONS,
-    **record.OPERATIONS,
-    **choice.OPERATIONS,
-    **deletion.OPERATIONS,
-    **transfer.OPERATIONS,
-    **share.OPERATIONS,
-    **team.OPERATIONS,
-    **maintenance.OPERATIONS,
-}
-OPERATIONS = {arguments().op: (arguments, handler) for arguments, handler in TABLE.items()}
+OPERATIONS = handlers(
+    (
+        queries, disclosure, agent_turns, memories, sessions, notes, review, topics, past_work, tasks, record, choice,
+        deletion, transfer, share, team, maintenance,
+    )
+)  # fmt: skip
 # Operations that read nothing, answer in the background, or take waiting events in by themselves.
-AS_IT_IS = frozenset(
-    one.op
-    for one in (
-        ops.Status, ops.Stop, ops.Flush, ops.Turn, ops.Remember, ops.MemRemember, ops.Tasks, ops.TaskShow,
-        ops.TaskChange,
+AS_IT_IS: frozenset[type[Any]] = frozenset(
+    (
+        upkeep_ops.Status, upkeep_ops.Stop, upkeep_ops.Flush, tool_ops.Turn, memory_ops.Remember, tool_ops.MemRemember,
+        task_ops.Tasks, task_ops.TaskShow, task_ops.TaskChange,
     )
 )  # fmt: skip
 # A newer daemon that still serves clients of its own build does not give way to an old one that happens to be about.
@@ -134,18 +122,14 @@ class Dispatch:
         except (ValueError, RecursionError):
             sent = None
         arguments, handler = OPERATIONS[request.op]
-        if request.op not in AS_IT_IS:
+        if arguments not in AS_IT_IS:
             batches.taken_in(self._state, batches.ASKED_S)
 
         def progress(phase: str, done: int, total: int) -> None:
             send(protocol.PROGRESS, json.dumps({"phase": phase, "done": done, "total": total}).encode())
 
-        answer = handler(
-            self._state, arguments.read(sent) if issubclass(arguments, Asking) else read(arguments, sent), progress
-        )
-        if isinstance(answer, Message):
-            answer = answer.fields()
-        send(protocol.REPLY, json.dumps(answer, ensure_ascii=False, default=str).encode("utf-8", "replace"))
+        answer = handler(self._state, arguments.parse(sent), progress).fields()
+        send(protocol.REPLY, json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace"))
 
     def _gives_way(self, request: protocol.Request) -> bool:
         """Return whether to leave for a client of another build.

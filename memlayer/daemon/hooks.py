@@ -23,8 +23,8 @@ from memlayer.edge.bootstrap import health
 from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import continuation, hook_reply, read_payload
 from memlayer.edge.home import project, registry
+from memlayer.edge.home.session_ids import AGENT_SESSION
 from memlayer.edge.ipc import protocol
-from memlayer.edge.ipc.ops import AGENT_SESSION
 from memlayer.errors import MemlayerError
 from memlayer.recall.recall import Gate, Recalled
 from memlayer.records.sessions import Session

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from memlayer.consolidation import lineage
 from memlayer.deletion.erase import Erasure
 from memlayer.edge.capture import spool
-from memlayer.edge.ipc import answers
 from memlayer.kinds import KINDS, Category, Kind
 from memlayer.model import Memory
 from memlayer.ports import DeletionPlan, MemoryQuery, Removed, Selection, Store
@@ -18,6 +17,7 @@ from memlayer.records import quarantine
 from memlayer.records.projects import Projects
 from memlayer.records.sessions import Sessions
 from memlayer.records.tombstones import Tombstones, session_mark, summary_mark
+from memlayer.wire import memories as ops
 
 EVENTS_AT_ONCE = 500
 EVERYTHING = 10_000_000
@@ -108,15 +108,15 @@ class Forget:
         memories = [row for batch in batched(plan.memory_ids) for row in self.store.memories(MemoryQuery(ids=batch))]
         return self.forget(ForgetPlan(Selection(memory_ids=plan.memory_ids or tuple(ids)), plan, tuple(memories)))
 
-    def missing(self, memory: Memory, event_ids: Sequence[str]) -> list[answers.MissingSource]:
+    def missing(self, memory: Memory, event_ids: Sequence[str]) -> list[ops.MissingSource]:
         """Return sources that these events lack: [{id, why, at_ms (0: unknown)}]."""
-        out: list[answers.MissingSource] = []
+        out: list[ops.MissingSource] = []
         for source in memory.source_ids:
             deleted_ms = self.tombstones.deleted_by_age_ms(memory.at_ms)
             if source not in event_ids:
                 is_forgotten = source in self.tombstones
                 why = "forgotten" if is_forgotten else "removed by retention" if deleted_ms else "not in the store"
-                out.append({"id": source, "why": why, "at_ms": 0 if is_forgotten else deleted_ms})
+                out.append(ops.MissingSource(source, why, 0 if is_forgotten else deleted_ms))
         return out
 
     def forget(self, plan: ForgetPlan) -> tuple[Removed, list[str]]:

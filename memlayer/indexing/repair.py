@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from memlayer.indexing.indexer import Indexer
 from memlayer.indexing.ingest import Ingest
@@ -15,6 +14,7 @@ from memlayer.ports import MemoryQuery, Progress, Store
 from memlayer.records.sessions import Sessions
 from memlayer.transcripts import catch_up
 from memlayer.turns.turn_memory import is_searched
+from memlayer.wire.upkeep import Repaired
 
 BATCH = 100
 EVERYTHING = 10_000_000
@@ -44,20 +44,6 @@ def mark_turns(store: Store, ingest: Ingest) -> int:
     for start in range(0, len(turns), BATCH):
         ingest.remember(set(turns[start : start + BATCH]), embed=False)
     return len(turns)
-
-
-@dataclass(frozen=True)
-class Repaired:
-    """Counts of a repair.
-
-    events: brought back; memories: turns remembered anew; indexed: memories indexed anew; missing: events of remembered
-    turns that are gone.
-    """
-
-    events: int
-    memories: int
-    indexed: int
-    missing: int
 
 
 def repair(store: Store, ingest: Ingest, sessions: Sessions, progress: Progress) -> Repaired:

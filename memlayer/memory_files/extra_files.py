@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from memlayer.edge.capture.spool import event_id
 from memlayer.edge.home import paths, project
-from memlayer.edge.ipc.ops import FILE_SESSION
+from memlayer.edge.home.session_ids import FILE_SESSION
 from memlayer.indexing.document import Piece, pieces_of
 from memlayer.indexing.indexer import Indexer, drop_unused
 from memlayer.kinds import Category

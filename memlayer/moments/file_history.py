@@ -11,20 +11,11 @@ from memlayer.kinds import Category, Kind
 from memlayer.model import Event, Memory, citation_of, turn_memory_id
 from memlayer.moments.failing_calls import call_of
 from memlayer.ports import MemoryQuery, Store
+from memlayer.wire.sessions import FileSession
 
 MAX_EVENTS = 20_000
 MAX_MEMORIES = 2000
 FAILED_KINDS = (Kind.ATTEMPT, Kind.DID_NOT_HOLD)
-
-
-@dataclass(frozen=True)
-class FileSession:
-    """A session that changed the file. turns: their citations, oldest first."""
-
-    session_id: str
-    at_ms: int
-    edits: int
-    turns: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -77,7 +68,7 @@ def _sessions(events: Sequence[Event], path: str) -> list[FileSession]:
     rows = [
         FileSession(
             name, max(event.at_ms for event in of_session), len(of_session),
-            tuple(dict.fromkeys(citation_of(turn_memory_id(name, event.prompt_id)) for event in of_session)),
+            list(dict.fromkeys(citation_of(turn_memory_id(name, event.prompt_id)) for event in of_session)),
         )
         for name, of_session in by_session.items()
     ]  # fmt: skip

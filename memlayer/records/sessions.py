@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from memlayer.edge.home import paths
-from memlayer.edge.ipc.ops import AGENT_SESSION
+from memlayer.edge.home.session_ids import AGENT_SESSION
 
 CLOCK_PUT_BACK_MS = 60_000  # no hook is served as late as that
 SAME_COMPACTION_MS = 60_000  # between the two hooks that tell of one compaction: the host runs them one after the other

@@ -5,16 +5,19 @@ from __future__ import annotations
 import logging
 import os
 import re
+import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from memlayer.edge.home import given_notes
 from memlayer.errors import StoreError
 from memlayer.model import CITED, GLOBAL, OPENED, SHOWN, Event, Memory, Usage, usage_of
 from memlayer.ports import MemoryQuery, Store, UsageQuery
+from memlayer.wire.memories import UsageShare
 
 MAX_CITED = 50  # in one answer: a longer list is a listing
 MANY = 1_000_000
+DAY_MS = 86_400_000
 _CITATION = re.compile(r"\[mem:([0-9A-Za-z]{6})\]")
 log = logging.getLogger(__name__)
 
@@ -109,24 +112,12 @@ def cited_in(text: str) -> list[str]:
     return citations if len(citations) <= MAX_CITED else []
 
 
-class Share(NamedTuple):
-    """Counts of uses within a time.
-
-    cited_of_shown: notes that their own session cited after it was shown them.
-    """
-
-    shown: int
-    cited: int
-    opened: int
-    cited_of_shown: int
-
-
-def share_since(store: Store, since_ms: int) -> Share:
-    """Count uses, a memory once a session. Raises StoreError."""
+def uses_within(store: Store, days: int) -> UsageShare:
+    """Count uses of some days, a memory once a session. Raises StoreError."""
     seen: dict[str, set[tuple[str, str]]] = {SHOWN: set(), CITED: set(), OPENED: set()}
-    for use in store.usages(UsageQuery(since_ms=since_ms, limit=MANY)):
+    for use in store.usages(UsageQuery(since_ms=int(time.time() * 1000) - days * DAY_MS, limit=MANY)):
         seen[use.how].add((use.memory_id, use.session_id))
-    return Share(len(seen[SHOWN]), len(seen[CITED]), len(seen[OPENED]), len(seen[SHOWN] & seen[CITED]))
+    return UsageShare(days, len(seen[SHOWN]), len(seen[CITED]), len(seen[OPENED]), len(seen[SHOWN] & seen[CITED]))
 
 
 def sessions_citing(store: Store, memory_id: str) -> list[tuple[str, int]]:

@@ -12,9 +12,6 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from memlayer.config import settings_stamp, unset_setting
-from memlayer.edge.ipc import ops, view_ops
-from memlayer.edge.ipc.session_answers import SessionRow
-from memlayer.edge.ipc.view_ops import StoredEvent
 from memlayer.errors import UserError
 from memlayer.text.chunking import estimate_tokens
 from memlayer.text.context_block import bare_id
@@ -23,6 +20,12 @@ from memlayer.view.pages import health
 from memlayer.view.pages.sessions import around, one
 from memlayer.view.problems import NotFound
 from memlayer.view.visit import Visit
+from memlayer.wire import memories as memory_ops
+from memlayer.wire import record as record_ops
+from memlayer.wire import sessions as session_ops
+from memlayer.wire import upkeep as upkeep_ops
+from memlayer.wire.record import StoredEvent
+from memlayer.wire.sessions import SessionRow
 
 PAGE_SIZE = 20
 DAY_MS = 86_400_000
@@ -34,59 +37,59 @@ FENCE = "```"
 def sessions(visit: Visit) -> object:
     """GET /api/sessions: newest first, in pages."""
     page, page_size = visit.number("page", 1), visit.number("pageSize", PAGE_SIZE, most=200)
-    found = visit.ask(ops.Sessions("", visit.folder, page_size, (page - 1) * page_size))
-    counts = visit.ask(view_ops.Days(visit.folder))["by_session"]
-    events = {row["session_id"]: row["events"] for row in counts}
-    rows = [_session(row, events.get(row["id"], 0)) for row in found["sessions"]]
-    return {"sessions": rows, "total": found["total"], "page": page, "pageSize": page_size}
+    found = visit.ask(session_ops.Sessions("", visit.folder, page_size, (page - 1) * page_size))
+    counts = visit.ask(record_ops.Days(visit.folder)).by_session
+    events = {row.session_id: row.events for row in counts}
+    rows = [_session(row, events.get(row.id, 0)) for row in found.sessions]
+    return {"sessions": rows, "total": found.total, "page": page, "pageSize": page_size}
 
 
 def _session(row: SessionRow, events: int) -> dict[str, Any]:
     return {
-        **row, "sessionId": row["id"], "projectPath": row["project_dir"], "startedAt": row["since_ms"],
-        "endedAt": row["ended_ms"] if row["ended"] else None, "eventCount": events,
-        "status": "ended" if row["ended"] else "active",
+        **row.fields(), "sessionId": row.id, "projectPath": row.project_dir, "startedAt": row.since_ms,
+        "endedAt": row.ended_ms if row.ended else None, "eventCount": events,
+        "status": "ended" if row.ended else "active",
     }  # fmt: skip
 
 
 def session(visit: Visit) -> object:
     """GET /api/sessions/{id}: one session with its events and counts."""
     row = one(visit, visit.path["id"])
-    found = visit.ask(view_ops.Events(session_id=row["id"], limit=10_000))
-    kinds = [event["kind"] for event in found["events"]]
+    found = visit.ask(record_ops.Events(session_id=row.id, limit=10_000))
+    kinds = [event.kind for event in found.events]
     limit = visit.number("limit", 200)
     stats = {
         "promptCount": kinds.count("user"), "responseCount": kinds.count("assistant"), "toolCount": kinds.count("tool"),
-        "totalTokens": row["total_tokens"],
+        "totalTokens": row.total_tokens,
     }  # fmt: skip
-    told = {**_session(row, found["total"]), "summary": row.get("summary", "")}
-    return {"session": told, "events": [_event(event) for event in found["events"][:limit]], "stats": stats}
+    told = {**_session(row, found.total), "summary": row.summary}
+    return {"session": told, "events": [_event(event) for event in found.events[:limit]], "stats": stats}
 
 
 def events(visit: Visit) -> object:
     """GET /api/events: newest first, `before` a moment in ms."""
-    session_id = one(visit, visit.text("sessionId"))["id"] if visit.text("sessionId") else ""
-    wanted = view_ops.Events(
+    session_id = one(visit, visit.text("sessionId")).id if visit.text("sessionId") else ""
+    wanted = record_ops.Events(
         session_id=session_id, project_dir=visit.folder, kind=visit.text("type"), limit=visit.number("limit", 100),
         before_ms=visit.number("before", 0, most=10**15),
     )  # fmt: skip
     found = visit.ask(wanted)
-    return {"events": [_event(row) for row in found["events"]], "total": found["total"]}
+    return {"events": [_event(row) for row in found.events], "total": found.total}
 
 
 def _event(row: StoredEvent) -> dict[str, Any]:
     told = {name: value for name, value in event_preview(row).items() if name != "type"}
-    return {**told, "metadata": {"tokenCount": estimate_tokens(row["text"]), "hasCode": FENCE in row["text"]}}
+    return {**told, "metadata": {"tokenCount": estimate_tokens(row.text), "hasCode": FENCE in row.text}}
 
 
 def event(visit: Visit) -> object:
     """GET /api/events/{id}: the whole event, and its neighbours in the session."""
-    found = visit.ask(view_ops.Events(ids=(visit.path["id"],)))["events"]
+    found = visit.ask(record_ops.Events(ids=(visit.path["id"],))).events
     if not found:
         raise NotFound("No event is known by that id: it was forgotten, or never there")
-    earlier, later = around(visit, found[0]) if found[0]["session_id"] else (None, None)
-    related = {"previous": earlier and earlier["id"], "next": later and later["id"]}
-    return {"event": {**found[0], **_event(found[0]), "payload": found[0]["text"]}, "related": related}
+    earlier, later = around(visit, found[0]) if found[0].session_id else (None, None)
+    related = {"previous": earlier and earlier.id, "next": later and later.id}
+    return {"event": {**found[0].fields(), **_event(found[0]), "payload": found[0].text}, "related": related}
 
 
 def search(visit: Visit) -> object:
@@ -100,7 +103,7 @@ def search(visit: Visit) -> object:
     kinds = [kinds] if isinstance(kinds, str) else kinds
     if not isinstance(kinds, list) or not all(isinstance(kind, str) for kind in kinds):
         raise UserError("eventType: a list of names is expected")
-    wanted = ops.Search(
+    wanted = memory_ops.Search(
         query, visit.folder, _whole(options, "topK", 10), _number(options, "minScore"),
         _whole(filters, "dateFrom", 0), _whole(filters, "dateTo", 0), kind=kinds[0] if kinds else "",
         session_id=_words(filters, "sessionId"),
@@ -108,36 +111,36 @@ def search(visit: Visit) -> object:
     found = visit.ask(wanted)
     rows = [
         {
-            **hit, "type": hit["event_type"], "timestamp": hit["at_ms"], "sessionId": hit["session_id"],
-            "highlight": hit["snippet"],
+            **hit.fields(), "type": hit.event_type, "timestamp": hit.at_ms, "sessionId": hit.session_id,
+            "highlight": hit.snippet,
         }
-        for hit in found["hits"]
+        for hit in found.hits
     ]  # fmt: skip
-    mode = "fts" if found["mode"] == "lexical" else found["mode"]
-    meta = {"totalMatches": len(rows), "mode": mode, "why": found["why"]}
-    return {"results": rows, "done": found["done"], "meta": meta}
+    mode = "fts" if found.mode == "lexical" else found.mode
+    meta = {"totalMatches": len(rows), "mode": mode, "why": found.why}
+    return {"results": rows, "done": [row.fields() for row in found.done], "meta": meta}
 
 
 def stats(visit: Visit) -> object:
     """GET /api/stats: as `memlayer stats --json`, and row 31's groups."""
-    found = visit.ask(ops.Stats())
-    days = visit.ask(view_ops.Days(visit.folder))["days"]
-    rows = visit.ask(ops.Sessions("", visit.folder, 1))
+    found = visit.ask(upkeep_ops.Stats())
+    days = visit.ask(record_ops.Days(visit.folder)).days
+    rows = visit.ask(session_ops.Sessions("", visit.folder, 1))
     return {
-        **found,
+        **found.fields(),
         "storage": {
-            "eventCount": found["events"], "vectorCount": found["embedded"],
-            "dbSizeMB": round(found["disk_bytes"] / 1e6, 2),
+            "eventCount": found.events, "vectorCount": found.embedded,
+            "dbSizeMB": round(found.disk_bytes / 1e6, 2),
         },
-        "sessionTotals": {"total": rows["total"], "thisWeek": sum(row["sessions"] for row in days[-7:])},
-        "embeddings": {"pending": found["chunks"] - found["embedded"], "processed": found["embedded"]},
+        "sessionTotals": {"total": rows.total, "thisWeek": sum(row.sessions for row in days[-7:])},
+        "embeddings": {"pending": found.chunks - found.embedded, "processed": found.embedded},
     }  # fmt: skip
 
 
 def timeline(visit: Visit) -> object:
     """GET /api/stats/timeline: counts by day."""
-    found = visit.ask(view_ops.Days(visit.folder))["days"]
-    return {"daily": [{**row, "eventCount": row["events"], "sessionCount": row["sessions"]} for row in found]}
+    found = visit.ask(record_ops.Days(visit.folder)).days
+    return {"daily": [{**row.fields(), "eventCount": row.events, "sessionCount": row.sessions} for row in found]}
 
 
 def config(visit: Visit) -> object:
@@ -168,13 +171,18 @@ def change_config(visit: Visit) -> object:
 
 def citation(visit: Visit) -> object:
     """GET /api/citations/{id}: as `memlayer show --json`, and the event it comes from."""
-    found = visit.ask(ops.Show((bare_id(visit.path["id"]),)))
-    if not found["matches"]:
+    found = visit.ask(memory_ops.Show((bare_id(visit.path["id"]),)))
+    if not found.matches:
         raise NotFound("Nothing is known by that citation: it was forgotten, or never there")
-    match = found["matches"][0]
-    related = [row["citation"] for row in match["neighbours"] if not row["mine"]]
-    event_ = match["events"][0] if match["events"] else None
-    return {**found, "citation": match["memory"]["citation"], "event": event_, "related": related}
+    match = found.matches[0]
+    related = [row.citation for row in match.neighbours if not row.mine]
+    event_ = match.events[0] if match.events else None
+    return {
+        **found.fields(),
+        "citation": match.memory.citation,
+        "event": event_ and event_.fields(),
+        "related": related,
+    }
 
 
 def _body(visit: Visit) -> Mapping[str, Any]:

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from memlayer.edge.ipc.view_ops import MapFound, MapNode
 from memlayer.view.texts import clean, spoken
 from memlayer.view.visit import TEMPLATES
+from memlayer.wire.record import MapFound, MapNode
 
 WIDTH, HEIGHT = 640, 190
 LEFT, RIGHT, TOP, BOTTOM = 46, 6, 10, 26
@@ -82,21 +82,21 @@ def _label(text: str, most: int) -> str:
 
 def map_drawn(found: MapFound, address: Callable[[MapNode], str]) -> Markup:
     """Return the picture of a map; "" for none."""
-    nodes = {node["id"]: node for node in found["nodes"]}
+    nodes = {node.id: node for node in found.nodes}
     if len(nodes) < 2:
         return Markup("")
     places = _placed(found)
-    labels = {id_: _cut(node["title"]) for id_, node in nodes.items()}
+    labels = {id_: _cut(node.title) for id_, node in nodes.items()}
     ends = {id_: (x + 20 + _units(labels[id_]) * UNIT, y) for id_, (x, y) in places.items()}
-    columns = max(node["steps"] for node in nodes.values()) + 1
+    columns = max(node.steps for node in nodes.values()) + 1
     edges = []
-    for edge in found["edges"]:
-        near, far = sorted((edge["source"], edge["target"]), key=lambda id_: places[id_])
+    for edge in found.edges:
+        near, far = sorted((edge.source, edge.target), key=lambda id_: places[id_])
         is_level = places[near][0] == places[far][0]
         curve = _curve(places[near] if is_level else ends[near], places[far], is_level)
-        edges.append((edge["rel"] in BLOCKING, edge["rel"].replace("_", " "), *curve))
+        edges.append((edge.rel in BLOCKING, edge.rel.replace("_", " "), *curve))
     drawn = TEMPLATES.get_template("map.svg").render(
-        middle=nodes[found["middle"]], width=MARGIN + COLUMN * columns, height=max(y for _, y in places.values()) + ROW,
+        middle=nodes[found.middle], width=MARGIN + COLUMN * columns, height=max(y for _, y in places.values()) + ROW,
         heads=[(MARGIN + COLUMN * at, HEADS[at]) for at in range(1, columns)], edges=edges,
         nodes=[(*places[id_], node, labels[id_], address(node)) for id_, node in nodes.items()],
     )  # fmt: skip
@@ -119,18 +119,18 @@ def _cut(text: str) -> str:
 def _placed(found: MapFound) -> dict[str, Point]:
     """Return the place of each node, level with its neighbours."""
     beside: dict[str, list[str]] = defaultdict(list)
-    for edge in found["edges"]:
-        beside[edge["source"]].append(edge["target"])
-        beside[edge["target"]].append(edge["source"])
+    for edge in found.edges:
+        beside[edge.source].append(edge.target)
+        beside[edge.target].append(edge.source)
     by_step: dict[int, list[MapNode]] = defaultdict(list)
-    for node in found["nodes"]:
-        by_step[node["steps"]].append(node)
+    for node in found.nodes:
+        by_step[node.steps].append(node)
     tallest = max(map(len, by_step.values()))
     places: dict[str, Point] = {}
     for step, nodes in sorted(by_step.items()):
-        nodes.sort(key=lambda node: (_level(beside[node["id"]], places), node["type"], node["title"]))
+        nodes.sort(key=lambda node: (_level(beside[node.id], places), node.type, node.title))
         first = HEAD + ROW * (tallest - len(nodes) + 1) / 2
-        places.update((node["id"], (MARGIN + COLUMN * step, first + ROW * at)) for at, node in enumerate(nodes))
+        places.update((node.id, (MARGIN + COLUMN * step, first + ROW * at)) for at, node in enumerate(nodes))
     return places
 
 

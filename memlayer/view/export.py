@@ -12,12 +12,13 @@ from markupsafe import Markup
 
 from memlayer import __version__
 from memlayer.edge.home import paths
-from memlayer.edge.ipc import ops
 from memlayer.edge.redaction.privacy import redact
 from memlayer.errors import UserError
 from memlayer.kinds import KINDS, Category, Kind
 from memlayer.view.source import Project, Source
 from memlayer.view.visit import TEMPLATES
+from memlayer.wire import memories as memory_ops
+from memlayer.wire import tasks as task_ops
 
 ROWS = 10_000
 
@@ -42,12 +43,12 @@ def write(source: Source, path: str, project: Project, month: str = "") -> int:
         sessions[row["session_id"]].append(row)
     order = [str(kind) for kind in KINDS]
     notes.sort(key=lambda row: (order.index(row["kind"]) if row["kind"] in order else len(order), -row["at_ms"]))
-    tasks = source.ask(ops.Tasks(project.folder, "all"))["tasks"]
+    tasks = source.ask(task_ops.Tasks(project.folder, "all")).tasks
     style = Markup(resources.files("memlayer.view").joinpath("static", "page.css").read_text(encoding="utf-8"))  # ours
     told = sorted(sessions.items(), key=lambda one: -one[1][-1]["at_ms"])
     text = TEMPLATES.get_template("export.html").render(
         project=project, month=month, notes=notes, sessions=told,
-        summaries=summaries, tasks=[row for row in tasks if row["is_open"]], style=style, version=__version__,
+        summaries=summaries, tasks=[row for row in tasks if row.is_open], style=style, version=__version__,
         made=time.strftime("%Y-%m-%d %H:%M"),
     )  # fmt: skip
     data = text.encode("utf-8", "replace")
@@ -70,5 +71,5 @@ def _span(month: str) -> tuple[int, int]:
 
 def _rows(source: Source, project: Project, category: Category, start_ms: int, end_ms: int) -> list[dict[str, Any]]:
     """Return memories of a span, redacted once more."""
-    found = source.ask(ops.List(project.folder, category=category, limit=ROWS))["memories"]
-    return [{**row, "text": redact(row["text"])} for row in found if start_ms <= row["at_ms"] < end_ms]
+    found = source.ask(memory_ops.List(project.folder, category=category, limit=ROWS)).memories
+    return [{**row.fields(), "text": redact(row.text)} for row in found if start_ms <= row.at_ms < end_ms]

@@ -17,10 +17,11 @@ from typing import Any
 from starlette.concurrency import run_in_threadpool
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from memlayer.edge.ipc import ops, view_ops
 from memlayer.errors import MemlayerError
 from memlayer.view.source import EVERY, Source
 from memlayer.view.texts import short
+from memlayer.wire import record as record_ops
+from memlayer.wire import upkeep as upkeep_ops
 
 CHANNELS = ("events", "stats", "outbox")
 LOOK_S = 0.5
@@ -41,13 +42,13 @@ class Subscriber:
     session: str = ""
     waiting: asyncio.Queue[dict[str, Any]] = field(default_factory=lambda: asyncio.Queue(WAITING))
 
-    def wants(self, channel: str, row: Mapping[str, Any] | None = None) -> bool:
+    def wants(self, channel: str, row: record_ops.StoredEvent | None = None) -> bool:
         """Return whether a message is for this page."""
         if channel not in self.channels:
             return False
         if row is None:
             return True
-        return self.project in ("", row["project_id"]) and self.session in ("", row["session_id"])
+        return self.project in ("", row.project_id) and self.session in ("", row.session_id)
 
     def take(self, message: Mapping[str, Any]) -> None:
         """Carry out a message of the page. Raises ValueError for another one."""
@@ -111,11 +112,11 @@ class Live:
                     before = state
                 if status and time.monotonic() - moved_s < SETTLE_S and self._is_wanted("events", "stats"):
                     rows = await run_in_threadpool(self._events, seen_ms)
-                    new = [row for row in rows if row["id"] not in known]
-                    known = {row["id"] for row in rows}
+                    new = [row for row in rows if row.id not in known]
+                    known = {row.id for row in rows}
                     for row in reversed(new):
                         self._tell("events", event_preview(row), row)
-                    seen_ms = max([seen_ms, *(row["at_ms"] for row in rows)])
+                    seen_ms = max([seen_ms, *(row.at_ms for row in rows)])
                     if new and self._is_wanted("stats") and time.monotonic() - told_s > STATS_APART_S:
                         told_s = time.monotonic()
                         self._tell("stats", await run_in_threadpool(self._stats))
@@ -124,14 +125,14 @@ class Live:
     def _is_wanted(self, *channels: str) -> bool:
         return any(page.wants(channel) for page in self._pages for channel in channels)
 
-    def _events(self, since_ms: int) -> list[view_ops.StoredEvent]:
-        return self._source.ask(view_ops.Events(since_ms=since_ms, limit=MAX_EVENTS))["events"]
+    def _events(self, since_ms: int) -> list[record_ops.StoredEvent]:
+        return self._source.ask(record_ops.Events(since_ms=since_ms, limit=MAX_EVENTS)).events
 
     def _stats(self) -> dict[str, int]:
-        found = self._source.ask(ops.Stats())
-        return {name: found[name] for name in ("events", "memories", "sessions", "chunks")}
+        found = self._source.ask(upkeep_ops.Stats())
+        return {name: getattr(found, name) for name in ("events", "memories", "sessions", "chunks")}
 
-    def _tell(self, channel: str, data: Mapping[str, Any], row: Mapping[str, Any] | None = None) -> None:
+    def _tell(self, channel: str, data: Mapping[str, Any], row: record_ops.StoredEvent | None = None) -> None:
         for page in list(self._pages):
             if page.wants(channel, row):
                 try:
@@ -153,13 +154,13 @@ def outbox(status: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "outbox_update", "pending": waiting, "processing": running, "failed": failed}
 
 
-def event_preview(row: Mapping[str, Any]) -> dict[str, Any]:
+def event_preview(row: record_ops.StoredEvent) -> dict[str, Any]:
     """Return an event in short, by the names of the API."""
     return {
         "type": "new_event",
-        "eventId": row["id"],
-        "eventType": row["kind"],
-        "timestamp": row["at_ms"],
-        "sessionId": row["session_id"],
-        "preview": short(row["text"], PREVIEW_CHARS),
+        "eventId": row.id,
+        "eventType": row.kind,
+        "timestamp": row.at_ms,
+        "sessionId": row.session_id,
+        "preview": short(row.text, PREVIEW_CHARS),
     }

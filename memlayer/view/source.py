@@ -12,9 +12,9 @@ from memlayer.edge.bootstrap.runtime import plugin_root
 from memlayer.edge.home import registry
 from memlayer.edge.home.project import locate
 from memlayer.edge.ipc.client import Client
-from memlayer.edge.ipc.task_answers import TaskChanged
 from memlayer.tasks.events import Observation
 from memlayer.view.problems import NotFound
+from memlayer.wire.tasks import TaskChanged
 
 if TYPE_CHECKING:
     from memlayer.edge.ipc.client import Answer, Asked

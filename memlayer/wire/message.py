@@ -26,6 +26,7 @@ _NAMES = {"is_global": "global", "with_superseded": "all", "id_": "id", "from_":
 Path = str  # as os.fsdecode gives it, so with unpaired surrogates
 Limit = int  # from 1 to MAX_LISTED
 Names = tuple[str, ...]  # ids or paths
+TextOrNone = str | None  # None: not given, unlike ""
 
 Answer = TypeVar("Answer", bound="Message")
 
@@ -37,12 +38,15 @@ class Message(msgspec.Struct, rename=_NAMES):
     def of(cls, record: object, **more: Any) -> Self:
         """Return the message with a record's fields of the same names.
 
-        more: the fields that the record does not have, or has otherwise.
+        more: the fields that the record does not have, or has otherwise. One that may be missing may be missing here.
         """
-        return cls(**{name: getattr(record, name) for name in cls.__struct_fields__ if name not in more}, **more)
+        for name, default in zip(cls.__struct_fields__, cls.__struct_defaults__, strict=True):
+            if name not in more and (default is not msgspec.UNSET or hasattr(record, name)):
+                more[name] = getattr(record, name)
+        return cls(**more)
 
     @classmethod
-    def read(cls, sent: object) -> Self:
+    def parse(cls, sent: object) -> Self:
         """Read a message. Raises ProtocolError."""
         try:
             return msgspec.convert(sent, cls)
@@ -74,14 +78,14 @@ class Asking(Message, Generic[Answer], tag_field="op"):
         return kind
 
     @classmethod
-    def read(cls, sent: object) -> Self:
+    def parse(cls, sent: object) -> Self:
         """Read arguments that anybody may have sent. Raises UserError."""
         if not isinstance(sent, Mapping):
             raise UserError("the request is not a JSON object")
         given = {}
         for name, kind in cls.__annotations__.items():
             name = _NAMES.get(name, name)
-            if sent.get(name):  # 0 and null stand for the default
+            if sent.get(name) or (kind == "TextOrNone" and name in sent):  # 0 and null stand for the default
                 given[name] = _READERS[kind](sent[name], name)
         try:
             return msgspec.convert(given, cls)
@@ -90,7 +94,7 @@ class Asking(Message, Generic[Answer], tag_field="op"):
 
     def read_answer(self, sent: object) -> Answer:
         """Read the daemon's answer. Raises ProtocolError."""
-        return self.answer_type().read(sent)
+        return self.answer_type().parse(sent)
 
     def fields(self) -> dict[str, Any]:
         """Return the JSON object that is sent."""
@@ -134,5 +138,6 @@ def _names(value: object, name: str) -> object:
 
 
 _READERS: dict[str, Callable[[Any, str], object]] = {
-    "str": _text, "Path": _path, "int": _whole, "float": _number, "Limit": _limit, "bool": _flag, "Names": _names,
+    "str": _text, "TextOrNone": _text, "Path": _path, "int": _whole, "float": _number, "Limit": _limit,
+    "bool": _flag, "Names": _names,
 }  # fmt: skip

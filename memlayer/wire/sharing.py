@@ -1,8 +1,11 @@
-"""Operations on the share of one person's machines."""
+"""Operations on a person's share, and on a project's team."""
 
 from __future__ import annotations
 
-from memlayer.wire.message import Asking, Message
+from msgspec import field
+
+from memlayer.wire.memories import MemoryRow
+from memlayer.wire.message import Asking, Message, Path
 
 
 class SharedMachine(Message):
@@ -151,3 +154,108 @@ class ShareDrop(Asking[DroppedMachine], tag="share.drop"):
     """machine: the name, or the start of the id."""
 
     machine: str = ""
+
+
+class LeftOut(Message):
+    """Notes that were not taken in: how many, and why."""
+
+    why: str = ""
+    notes: int = 0
+
+
+class TeamState(Message):
+    """A project's team; address is "" without one.
+
+    offered: notes in the work tree that the person has not accepted. promoted: own notes that travel; withheld: those
+    of them that were replaced or forgotten. notes: of colleagues, as of the last pull. problem: of the last push or
+    pull, "" when it went well.
+    """
+
+    address: str = ""
+    name: str = ""
+    is_automatic: bool = False
+    offered: int = 0
+    promoted: int = 0
+    withheld: int = 0
+    notes: int = 0
+    authors: list[str] = []
+    left_out: list[LeftOut] = []
+    push_ms: int = 0
+    pull_ms: int = 0
+    problem: str = ""
+    problem_ms: int = 0
+
+
+class TeamPushed(Message):
+    """Counts of a push. withdrawn: own notes that left the place."""
+
+    notes: int = 0
+    withdrawn: int = 0
+
+
+class TeamPulled(Message):
+    """Counts of a pull.
+
+    new: or changed; gone: their authors took them back.
+    """
+
+    notes: int = 0
+    new: int = 0
+    gone: int = 0
+    left_out: list[LeftOut] = []
+
+
+class TeamLeft(Message):
+    """address: of the team that was left."""
+
+    address: str = ""
+
+
+class Promoted(Message):
+    """A promoted memory, and the address of its team.
+
+    problem: why it has not travelled yet, or "".
+    """
+
+    memory: MemoryRow = field(default_factory=MemoryRow)
+    address: str = ""
+    problem: str = ""
+
+
+class TeamSetup(Asking[TeamState], tag="team.setup"):
+    """Arguments of a setup.
+
+    address: folder, git, or that of a place; "" for folder. is_accepting: a team that is there, wherever it is.
+    """
+
+    project_dir: Path = ""
+    address: str = ""
+    name: str = ""
+    by_hand: bool = False
+    is_accepting: bool = False
+
+
+class TeamStatus(Asking[TeamState], tag="team.status"):
+    project_dir: Path = ""
+
+
+class TeamPush(Asking[TeamPushed], tag="team.push"):
+    project_dir: Path = ""
+
+
+class TeamPull(Asking[TeamPulled], tag="team.pull"):
+    project_dir: Path = ""
+
+
+class TeamLeave(Asking[TeamLeft], tag="team.leave"):
+    """keep: own notes stay at the place."""
+
+    project_dir: Path = ""
+    keep: bool = False
+
+
+class Promote(Asking[Promoted], tag="promote"):
+    """undo: the note travels no more."""
+
+    id_: str = ""
+    undo: bool = False

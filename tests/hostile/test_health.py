@@ -21,7 +21,8 @@ from memlayer.ports import Selection
 from memlayer.records.sessions import Sessions
 from memlayer.records.tombstones import Tombstones
 from memlayer.transcripts import catch_up
-from memlayer.transcripts.audit import Audit, audit_sessions, finding
+from memlayer.transcripts.audit import audit_sessions, finding
+from memlayer.wire.upkeep import Witnessed
 from tests.support.corpus import transcript
 from tests.support.memory_store import MemoryStore
 from tests.support.processes import HookRunner
@@ -204,7 +205,7 @@ class Host:
             self.event("stop", "pt%d" % number, last_assistant_message="You said: " + prompt),
         ]
 
-    def seen(self) -> Audit:
+    def seen(self) -> Witnessed:
         now_ms = int((time.time() + LATER_S) * 1000)
         return audit_sessions(str(self.home), self.sessions.all(), self.store, self.tombstones, now_ms)
 
@@ -217,7 +218,7 @@ def host(home: Path, tmp_path: Path) -> Host:
 def test_all_is_well(host: Host) -> None:
     for number in range(4):
         host.bring(number)
-    assert host.seen() == Audit(sessions=1, by_hook=8)
+    assert host.seen() == Witnessed(sessions=1, by_hook=8)
     assert finding(host.seen())[0] == "ok"
 
 
@@ -226,7 +227,7 @@ def test_lost_turns_are_a_failure(host: Host) -> None:
 
     No counter of ours would have known.
     """
-    assert host.seen() == Audit(sessions=1, lost=8, worst_session="s1")
+    assert host.seen() == Witnessed(sessions=1, lost=8, worst_session="s1")
     state, says, remedy = finding(host.seen())
     assert state == "fail"
     assert "8 stand in a transcript and nowhere else" in says
@@ -244,7 +245,7 @@ def test_spooled_turn_is_not_lost(host: Host) -> None:
     host.bring(0)
     for event in host.of_turn(1):
         spool.put(str(host.home), event)
-    assert host.seen() == Audit(sessions=1, by_hook=2, waiting=2, lost=4, worst_session="s1")
+    assert host.seen() == Witnessed(sessions=1, by_hook=2, waiting=2, lost=4, worst_session="s1")
 
 
 def test_forgotten_turn_is_not_lost(host: Host) -> None:
@@ -253,7 +254,7 @@ def test_forgotten_turn_is_not_lost(host: Host) -> None:
     gone = host.store.plan_deletion(Selection(session_id="s1"))
     host.store.forget(gone)
     host.tombstones.add(gone.event_ids)
-    assert host.seen() == Audit(sessions=1, forgotten=8)
+    assert host.seen() == Witnessed(sessions=1, forgotten=8)
     assert finding(host.seen())[0] == "ok"
 
 
@@ -272,10 +273,10 @@ def test_extended_answer_lost_until_reread(host: Host) -> None:
     asked, answered = host.of_turn(3)
     host.bring_one(asked)
     host.bring_one({**answered, "text": "Let me look.", "uuid": "in mid-turn"}, source="transcript")
-    assert host.seen() == Audit(sessions=1, by_hook=7, by_transcript=1, lost=1, worst_session="s1")
+    assert host.seen() == Witnessed(sessions=1, by_hook=7, by_transcript=1, lost=1, worst_session="s1")
     [grown], _ = catch_up.missed(host.sessions.all()[0], host.store)
     host.bring_one(grown, source="transcript")
-    assert host.seen() == Audit(sessions=1, by_hook=7, by_transcript=1)
+    assert host.seen() == Witnessed(sessions=1, by_hook=7, by_transcript=1)
 
 
 def test_running_turn_is_not_lost(host: Host) -> None:
@@ -287,15 +288,15 @@ def test_running_turn_is_not_lost(host: Host) -> None:
 def test_transcript_that_was_never_found_is_named(host: Host) -> None:
     host.path.rename(host.path.with_suffix(".moved"))
     host.sessions.heard(host.event("user_prompt_submit", "p1", prompt="배포 언제?"), "p")
-    assert host.seen() == Audit(left_out=1, unfound=("s1",))
+    assert host.seen() == Witnessed(left_out=1, unfound=["s1"])
     state, says, remedy = finding(host.seen())
     assert state == "warn" and "no transcript was found of s1" in says and "memlayer import" in remedy
     host.sessions.all()[0].read_bytes = 90  # it was read once: the host removes old ones
-    assert host.seen() == Audit(left_out=1)
+    assert host.seen() == Witnessed(left_out=1)
     assert finding(host.seen())[0] == "ok"
 
 
 def test_missing_transcript_is_skipped(host: Host) -> None:
     host.path.unlink()
-    assert host.seen() == Audit(left_out=1)
+    assert host.seen() == Witnessed(left_out=1)
     assert finding(host.seen())[0] == "ok"

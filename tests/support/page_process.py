@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 from memlayer.edge.capture import spool
-from memlayer.edge.ipc import ops
 from memlayer.tasks.events import CREATED, Observation, TaskEvent, captured
 from memlayer.tasks.states import By, Status
 from memlayer.turns.remembered import remember_event
+from memlayer.wire import memories as memory_ops
+from memlayer.wire import tasks as task_ops
 from tests.support.cli_process import Cli
 from tests.support.prepared_processes import ROOT, start_verb
 from tests.support.processes import Daemon, HookRunner
@@ -179,14 +180,14 @@ class ViewedHome:
         """Remember a text as the verb does, without its process."""
         event = remember_event(text, project_dir=str(folder), at_ms=time.time_ns() // 1_000_000)
         spool.put(str(self.home), event)
-        self.daemon.client.ask(ops.Remember(str(event["id"])), deadline_s=40)
+        self.daemon.client.ask(memory_ops.Remember(str(event["id"])), deadline_s=40)
 
     def change(self, row: Observation) -> None:
         """Change a task as the verb does, without its process."""
         said = TaskEvent(By.PERSON, (row,))
         event = captured(said, project_dir=str(self.shop), at_ms=time.time_ns() // 1_000_000)
         spool.put(str(self.home), event)
-        self.daemon.client.ask(ops.TaskChange(str(event["id"])), deadline_s=40)
+        self.daemon.client.ask(task_ops.TaskChange(str(event["id"])), deadline_s=40)
 
     def verb(self, *arguments: str) -> Any:
         """Run a verb; return its JSON."""
@@ -196,9 +197,9 @@ class ViewedHome:
 
     def note(self, text: str) -> Any:
         """Return the note with these words."""
-        wanted = ops.List(str(self.shop), category="core", limit=200, with_superseded=True)
-        rows = self.daemon.client.ask(wanted, deadline_s=40)["memories"]
-        return next(row for row in rows if text in row["text"])
+        wanted = memory_ops.List(str(self.shop), category="core", limit=200, with_superseded=True)
+        rows = self.daemon.client.ask(wanted, deadline_s=40).memories
+        return next(row for row in rows if text in row.text)
 
     def page(self, *arguments: str, token: str = "") -> PageProcess:
         """Open the page on a port that is free."""

@@ -98,12 +98,11 @@ OTHER_MEANINGS = {
     "memlayer/cli/verbs/installation.py": {"entry"},
     "memlayer/config/consolidation.py": {"turn"},
     "memlayer/consolidation/rules/extraction.py": {"cause"},
-    "memlayer/daemon/ops/sessions.py": {"core"},
     "memlayer/edge/capture/payload.py": {"decision", "task"},
     "memlayer/edge/capture/spool.py": {"task"},
     "memlayer/tasks/keys.py": {"task"},
     "memlayer/tasks/sentences.py": {"task"},
-    "memlayer/edge/ipc/ops.py": {"turn"},
+    "memlayer/wire/tools.py": {"turn"},
     "memlayer/edge/terminal/status_line.py": {"turn"},
     "memlayer/notes/answer.py": {"turn"},
 }

@@ -21,7 +21,8 @@ from memlayer.edge.home import paths, project
 from memlayer.edge.home.project_env import is_disabled
 
 if TYPE_CHECKING:
-    from memlayer.edge.ipc.upkeep_answers import SettingsHeld
+    from memlayer.wire.upkeep import SettingsHeld
+
 
 OK = "ok"
 WARN = "warn"
@@ -230,22 +231,22 @@ def settings(held: Callable[[str], SettingsHeld], folder: str) -> Iterator[Check
     held: the settings in the project of a root, "" for none.
     """
     of_user = held("")
-    problem, file = of_user["problem"], of_user["file"]
+    problem, file = of_user.problem, of_user.file
     if problem:
         yield Check("settings", FAIL, line(problem), correction(problem))
     else:
         yield Check("settings", OK, file if os.path.exists(file) else "defaults")
-    if of_user["changed_since_daemon"]:
+    if of_user.changed_since_daemon:
         yield Check("settings", WARN, f"{file} has changed since the daemon started", RESTART)
-    capture = next(row for row in of_user["settings"] if row["key"] == "capture.enabled")
+    capture = next(row for row in of_user.settings if row["key"] == "capture.enabled")
     if not capture["value"]:
         says = f"capture.enabled is false ({line(capture['from'])}): new turns are not kept"
         yield Check("capture", WARN, says, "`memlayer config unset capture.enabled` keeps them again")
-    for name in of_user["ignored"]:
+    for name in of_user.ignored:
         yield Check("settings", WARN, f"{name} is ignored", f"set it with `memlayer config set {key_of(name)} ...`")
     root = project.locate(folder).root
     if os.path.lexists(os.path.join(root, project.SETTINGS_NAME)):
-        for warning in held(root)["warnings"]:
+        for warning in held(root).warnings:
             yield Check("settings", WARN, line(warning))
 
 

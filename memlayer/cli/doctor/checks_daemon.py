@@ -5,18 +5,17 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 from memlayer.cli.doctor.bare import daemon_line
 from memlayer.cli.doctor.checks import FAIL, OK, WARN, Check
 from memlayer.cli.terminal.output import counted, line
-from memlayer.edge.ipc import ops
 from memlayer.edge.ipc.client import Client
 from memlayer.errors import MemlayerError
+from memlayer.wire import memories as memory_ops
+from memlayer.wire import notes as note_ops
 from memlayer.wire import sharing
-
-if TYPE_CHECKING:
-    from memlayer.edge.ipc.upkeep_answers import ModelUse, SettingsHeld, Status
+from memlayer.wire import upkeep as upkeep_ops
 
 SETTLE_S = 20.0
 POLL_S = 0.2
@@ -36,18 +35,18 @@ ASK_YOURSELF = {
 }
 
 
-def held_settings(client: Client, root: str, environ: Mapping[str, str]) -> SettingsHeld:
+def held_settings(client: Client, root: str, environ: Mapping[str, str]) -> upkeep_ops.SettingsHeld:
     """Return the settings that hold, from a running daemon where one answers.
 
     To load what reads them takes longer than all else of a verb. Starts no daemon.
     """
     named = tuple(f"{name}={value}" for name, value in environ.items() if name.upper().startswith(VARIABLES))
     try:
-        return client.ask(ops.Settings(root, named), deadline_s=ASK_SETTINGS_S, start=False)
+        return client.ask(upkeep_ops.Settings(root, named), deadline_s=ASK_SETTINGS_S, start=False)
     except MemlayerError:  # none runs, or it hangs, as its own check will say
         from memlayer.config import what_holds
 
-        return ops.Settings().read_answer(what_holds(client.home, root, environ))
+        return upkeep_ops.Settings().read_answer(what_holds(client.home, root, environ))
 
 
 def daemon(client: Client) -> Iterator[Check]:
@@ -60,9 +59,9 @@ def daemon(client: Client) -> Iterator[Check]:
         yield Check("model", WARN, "unknown: no daemon answers")
         yield Check("turns kept", WARN, "unknown: no daemon answers")
         return
-    if status.get("job_errors"):
+    if status.job_errors:
         with contextlib.suppress(MemlayerError):  # a job that failed once may succeed now: run all of them again
-            client.ask(ops.Flush(wait=True), deadline_s=READ_TRANSCRIPTS_S)
+            client.ask(upkeep_ops.Flush(wait=True), deadline_s=READ_TRANSCRIPTS_S)
             status = settled(client)
     yield jobs(status)
     yield store(status)
@@ -71,8 +70,7 @@ def daemon(client: Client) -> Iterator[Check]:
     yield kept(client)
     yield from used(client)
     yield from share(client)
-    use = status.get("language_model") or {}
-    yield from memory_notes(client, use)
+    yield from memory_notes(client, status.language_model)
 
 
 def share(client: Client) -> Iterator[Check]:
@@ -99,40 +97,40 @@ def share(client: Client) -> Iterator[Check]:
         yield Check("share", OK, f"{counted(status.objects, 'object')} sent, {waiting}")
 
 
-def memory_notes(client: Client, use: ModelUse) -> Iterator[Check]:
+def memory_notes(client: Client, use: Mapping[str, Any]) -> Iterator[Check]:
     """Check the language model that reads sessions, if one is on."""
     if not use.get("is_on"):
         return
     try:
-        status = client.ask(ops.Notes(), deadline_s=ANSWER_S)
+        status = client.ask(note_ops.Notes(), deadline_s=ANSWER_S)
     except MemlayerError:
         return
     name, model_name = "memory notes", f"{line(use.get('provider'))} {line(use.get('model'))}"
-    if not status.get("is_on"):
+    if not status.is_on:
         yield Check(name, OK, "off: no session is read")
         return
-    waiting = counted(status.get("waiting"), "session") + (" waits" if status.get("waiting") == 1 else " wait")
-    if status.get("model_missing"):
-        yield Check(name, WARN, f"{model_name}: {waiting}: {line(status['model_missing'], 300)}", NOTES_PAGE)
-    elif status.get("problem"):
+    waiting = counted(status.waiting, "session") + (" waits" if status.waiting == 1 else " wait")
+    if status.model_missing:
+        yield Check(name, WARN, f"{model_name}: {waiting}: {line(status.model_missing, 300)}", NOTES_PAGE)
+    elif status.problem:
         remedy = f"{ASK_YOURSELF[str(use['provider'])]}; none is lost, it is tried again by itself. {NOTES_PAGE}"
-        yield Check(name, WARN, f"{model_name}: {waiting}: {line(status['problem'], 300)}", remedy)
-    elif status.get("is_over"):
+        yield Check(name, WARN, f"{model_name}: {waiting}: {line(status.problem, 300)}", remedy)
+    elif status.is_over:
         yield Check(name, OK, f"{model_name}: {waiting}: today's budget is spent, they are read from tomorrow on")
     else:
-        yield Check(name, OK, f"{model_name}: {counted(status.get('read'), 'session')} read, {waiting}")
+        yield Check(name, OK, f"{model_name}: {counted(status.read, 'session')} read, {waiting}")
 
 
 def used(client: Client) -> Iterator[Check]:
     """Report the share of given notes that were cited, if enough."""
     try:
-        usage = client.ask(ops.UsageShare(), deadline_s=ANSWER_S)
+        usage = client.ask(memory_ops.CountUses(), deadline_s=ANSWER_S)
     except MemlayerError:
         return
-    shown, cited = int(usage.get("shown") or 0), int(usage.get("cited_of_shown") or 0)
+    shown, cited = int(usage.shown or 0), int(usage.cited_of_shown or 0)
     if shown < TELLING_NOTES:
         return
-    says = f"{cited} of {shown} notes shown in {usage.get('window_days')} days were cited ({100 * cited / shown:.0f} %)"
+    says = f"{cited} of {shown} notes shown in {usage.window_days} days were cited ({100 * cited / shown:.0f} %)"
     if cited < LEAST_CITED * shown:
         yield Check("recall", WARN, says, "`memlayer given` shows them; a higher recall.min_chance gives fewer")
     else:
@@ -155,51 +153,51 @@ def is_behind(home: str, status: Mapping[str, object]) -> bool:
     return bool(status.get("settings_stamp")) and status["settings_stamp"] != settings_stamp(home)
 
 
-def settled(client: Client) -> Status:
+def settled(client: Client) -> upkeep_ops.StatusFound:
     """Return the daemon's status once it has loaded. Raises DaemonError."""
     ends = time.monotonic() + SETTLE_S
     while True:
-        status = client.ask(ops.Status(), deadline_s=5.0)
-        busy = status.get("store") == "opening" or "still loading" in str(status.get("why"))
+        status = client.ask(upkeep_ops.Status(), deadline_s=5.0)
+        busy = status.store == "opening" or "still loading" in str(status.why)
         if not busy or time.monotonic() > ends:
             return status
         time.sleep(POLL_S)
 
 
-def jobs(status: Status) -> Check:
+def jobs(status: upkeep_ops.StatusFound) -> Check:
     """Check the daemon's background jobs."""
-    errors = status.get("job_errors") or 0
+    errors = status.job_errors
     if errors:
         return Check(
             "daemon",
             WARN,
-            f"{daemon_line(status)}; {errors} background jobs failed, last {line(status.get('last_job_error'))}",
+            f"{daemon_line(status.fields())}; {errors} background jobs failed, last {line(status.last_job_error)}",
             "see logs/daemon.log in the memlayer home",
         )
-    return Check("daemon", OK, daemon_line(status))
+    return Check("daemon", OK, daemon_line(status.fields()))
 
 
-def store(status: Status) -> Check:
+def store(status: upkeep_ops.StatusFound) -> Check:
     """Check that the store has opened undamaged."""
-    state = line(status.get("store"))
+    state = line(status.store)
     if state == "failed":
-        why = line(status.get("store_error")) or "no reason given"
+        why = line(status.store_error) or "no reason given"
         return Check("store", FAIL, f"does not open: {why}", "turns are kept on disk until it does")
     if state == "opening":
         return Check("store", WARN, f"still opening after {SETTLE_S:g} s", "run `memlayer doctor` again in a while")
-    damage = status.get("damage") or []
+    damage = status.damage or []
     if damage:
-        says = "; ".join(line("table %s: %s" % (note["table"], note["says"]), 120) for note in damage)
-        if all(note["is_minor"] for note in damage):
+        says = "; ".join(line("table %s: %s" % (note.table, note.says), 120) for note in damage)
+        if all(note.is_minor for note in damage):
             return Check("store", WARN, f"was damaged and is being repaired: {says}", "memlayer repair")
         return Check("store", FAIL, f"is damaged, the other tables work: {says}", "memlayer repair")
-    rebuilding = line(status.get("rebuilding"))
+    rebuilding = line(status.rebuilding)
     return Check("store", OK, f"open, the index is being rebuilt: {rebuilding}" if rebuilding else "open")
 
 
-def memory_files(status: Status) -> Iterator[Check]:
+def memory_files(status: upkeep_ops.StatusFound) -> Iterator[Check]:
     """Report unreadable memory files and changes that were not followed."""
-    notices = [line(notice, 300) for notice in status.get("file_notices") or []]
+    notices = [line(notice, 300) for notice in status.file_notices or []]
     if notices:
         says = f"{len(notices)} notices, the first: {notices[0]}" if len(notices) > 1 else notices[0]
         yield Check("memory files", WARN, says, "`memlayer files` lists all; docs/memory.md lists the changes it reads")
@@ -208,25 +206,25 @@ def memory_files(status: Status) -> Iterator[Check]:
 def kept(client: Client) -> Check:
     """Check that the host's turns are in the store, and how."""
     try:
-        answer = client.ask(ops.Witness(), deadline_s=READ_TRANSCRIPTS_S)
+        answer = client.ask(upkeep_ops.Witness(), deadline_s=READ_TRANSCRIPTS_S)
     except MemlayerError as error:
         return Check("turns kept", WARN, f"unknown: {line(error)}")
-    state, says, remedy = answer["finding"]
+    state, says, remedy = answer.finding
     return Check("turns kept", state, line(says), line(remedy))
 
 
-def model(status: Status) -> Check:
+def model(status: upkeep_ops.StatusFound) -> Check:
     """Check the embedding model. Without it search is by full text only."""
-    embedding = status["model"]
-    place = line(embedding.get("place"))
-    if status.get("mode") != "lexical" and place:
+    embedding = status.model
+    place = line(embedding.place)
+    if status.mode != "lexical" and place:
         says = f"{place}: search by full text and meaning; stored texts and prompts are sent there"
         return Check("model", OK, says)
-    if status.get("mode") != "lexical":
-        return Check("model", OK, f"{line(embedding.get('name')) or 'loaded'}: search by full text and meaning")
-    if embedding.get("provider") == "none":
+    if status.mode != "lexical":
+        return Check("model", OK, f"{line(embedding.name) or 'loaded'}: search by full text and meaning")
+    if embedding.provider == "none":
         return Check("model", OK, "none, as set: search by full text only")
     remedy = "memories are still found by their words; see embedding.model in docs/configuration.md"
-    if embedding["provider"] not in ("", "fastembed"):
+    if embedding.provider not in ("", "fastembed"):
         remedy = "memories are still found by their words; see docs/language-model.md"
-    return Check("model", WARN, f"search by full text only: {line(status.get('why')) or 'no reason given'}", remedy)
+    return Check("model", WARN, f"search by full text only: {line(status.why) or 'no reason given'}", remedy)

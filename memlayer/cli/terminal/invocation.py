@@ -19,7 +19,6 @@ from memlayer.cli.terminal.output import print_json, progress
 from memlayer.edge.bootstrap.runtime import plugin_root
 from memlayer.edge.home import paths, registry
 from memlayer.edge.home import project as places
-from memlayer.edge.ipc import ops
 from memlayer.edge.ipc.client import Client
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import UserError
@@ -27,7 +26,7 @@ from memlayer.text.context_block import ids_in, quoted
 
 if TYPE_CHECKING:
     from memlayer.edge.ipc.client import Answer, Asked
-    from memlayer.edge.ipc.upkeep_answers import Status
+    from memlayer.wire.upkeep import StatusFound
 
 ASK_S = 60.0  # for a query: a daemon that has just started may first have to open a large store
 START_S = 15.0
@@ -98,13 +97,14 @@ def client() -> Client:
     return Client(home(), plugin_root(), sys.executable)
 
 
-def start_daemon() -> Status:
+def start_daemon() -> StatusFound:
     """Start the daemon, with its model's variables; return its status."""
     from memlayer.config import load_what_holds, write_daemon_variables  # not for verbs that need no settings
+    from memlayer.wire.upkeep import Status
 
     with contextlib.suppress(OSError):  # the daemon works without them, and reports that
         write_daemon_variables(home(), load_what_holds(home(), os.environ)[0])
-    return client().ask(ops.Status(), deadline_s=START_S)
+    return client().ask(Status(), deadline_s=START_S)
 
 
 def project_dir(project: str | None, all_projects: bool = False, is_global: bool = False) -> str:

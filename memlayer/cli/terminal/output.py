@@ -16,12 +16,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO, Union
 
-from memlayer.edge.ipc.ops import FILE_SESSION, TEAM_SESSION, short_session
+from memlayer.edge.home.session_ids import FILE_SESSION, TEAM_SESSION, short_session
 from memlayer.edge.redaction.privacy import plain
 from memlayer.text.context_block import ELLIPSIS, cut, flatten
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from memlayer.wire.memories import MemoryRow
 
 Part = Union[str, tuple[str, str]]  # text, or (text, rich style)
 
@@ -226,31 +228,30 @@ def short_path(path: str) -> str:
     return "~" + path[len(person) :] if path.startswith(person + os.sep) else path
 
 
-def session_name(row: Mapping[str, object], field: str = "session_id") -> str:
+def session_name(session_id: str) -> str:
     """Return the start of a session's id, which verbs understand."""
-    return line(short_session(str(row.get(field) or "")))
+    return line(short_session(session_id))
 
 
-def memory_title(memory: Mapping[str, object]) -> list[Part]:
-    """Return key, citation, time, project and session of a memory."""
-    parts: list[Part] = [
-        (line(memory.get("key")), "bold"),
-        " ",
-        (f"[mem:{line(memory.get('citation'))}]", "cyan"),
-    ]
-    session = line(memory.get("session_id"))
+def memory_title(memory: Any) -> list[Part]:
+    """Return key, citation, time, project and session of a memory.
+
+    memory: any answer's row with a key and a citation.
+    """
+    parts: list[Part] = [(line(memory.key), "bold"), " ", (f"[mem:{line(memory.citation)}]", "cyan")]
+    session = line(getattr(memory, "session_id", ""))
     if session.startswith((FILE_SESSION, TEAM_SESSION)):  # the piece comes from a file, whose name is printed elsewhere
         session = ""
-    project = line(memory.get("project")) or line(memory.get("project_id"))
-    for text in (when(memory.get("at_ms")), project, f"session {short_session(session)}" if session else ""):
+    at_ms, project = getattr(memory, "at_ms", 0), line(getattr(memory, "project", "") or "")
+    for text in (when(at_ms), project, f"session {short_session(session)}" if session else ""):
         if text:
             parts += ["  ", (text, "dim")]
     return parts
 
 
-def say_headline(memory: Mapping[str, object]) -> None:
+def say_headline(memory: MemoryRow) -> None:
     """Print a memory's headline with its subject, where it has one."""
-    headline, subject = line(memory.get("headline")), line(memory.get("subject"))
+    headline, subject = line(memory.headline), line(memory.subject)
     if headline or subject:
         say((headline, "bold"), (f"{' ' if headline else ''}({subject})" if subject else "", "dim"), indent=2)
 

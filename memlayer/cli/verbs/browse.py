@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import click
 
@@ -30,14 +30,12 @@ from memlayer.cli.terminal.output import (
     session_name,
     when,
 )
-from memlayer.edge.ipc import ops
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import UserError
 from memlayer.kinds import Category
 from memlayer.text.context_block import quoted
-
-if TYPE_CHECKING:
-    from memlayer.edge.ipc import answers
+from memlayer.wire import memories as memory_ops
+from memlayer.wire import tools as tool_ops
 
 CATEGORIES = tuple(category.value for category in Category)
 
@@ -60,10 +58,10 @@ def show_verb(ids: tuple[str, ...], from_stdin: bool, brief: bool, as_json: bool
     """
     wanted = memory_ids(ids, from_stdin)
     if brief:
-        end_with_text(ask(ops.MemDetails(tuple(wanted))), as_json)
-    answer = ask(ops.Show(tuple(wanted)))
-    matches = answer["matches"]
-    unknown = [line(id_, 80) for id_ in answer["unknown"] or ([] if matches else wanted)]
+        end_with_text(ask(tool_ops.MemDetails(tuple(wanted))), as_json)
+    answer = ask(memory_ops.Show(tuple(wanted)))
+    matches = answer.matches
+    unknown = [line(id_, 80) for id_ in answer.unknown or ([] if matches else wanted)]
     if as_json and matches:
         end_with_json(answer, 1 if unknown else 0)
     for place, match in enumerate(matches):
@@ -74,62 +72,62 @@ def show_verb(ids: tuple[str, ...], from_stdin: bool, brief: bool, as_json: bool
         raise UserError(f"No memory has the id {', '.join(map(repr, unknown))}. `memlayer search` shows citations")
 
 
-def say_match(match: answers.Shown) -> None:
+def say_match(match: memory_ops.Shown) -> None:
     """Print a memory in full."""
-    memory = match["memory"]
+    memory = match.memory
     say(*memory_title(memory))
     say(
-        (f"{line(memory['category'])} {line(memory['kind'])}, ", "dim"),
-        (f"importance {number(memory['importance'])}, id {line(memory['id'])}", "dim"),
+        (f"{line(memory.category)} {line(memory.kind)}, ", "dim"),
+        (f"importance {number(memory.importance)}, id {line(memory.id)}", "dim"),
     )
-    if memory["pinned"]:
+    if memory.pinned:
         say(("pinned", "green"))
     say_headline(memory)
-    say_text(memory["text"])
-    newer = match["newer"]
-    if memory["superseded_by"] == memory["id"]:
-        say(("retired ", "yellow"), when(memory["superseded_ms"]))
-    elif memory["superseded_by"]:
+    say_text(memory.text)
+    newer = match.newer
+    if memory.superseded_by == memory.id:
+        say(("retired ", "yellow"), when(memory.superseded_ms))
+    elif memory.superseded_by:
         say(
             ("replaced ", "yellow"),
-            when(memory["superseded_ms"]),
+            when(memory.superseded_ms),
             "" if newer else ", by a memory that was forgotten since",
         )
         for successor in newer:
-            say("by ", *memory_title(successor), "  ", line(successor["text"], 120), indent=2)
-    older = match["older"]
+            say("by ", *memory_title(successor), "  ", line(successor.text, 120), indent=2)
+    older = match.older
     if older:
         say(("Replaces", "bold"))
     for predecessor in older:
-        say(*memory_title(predecessor), "  ", line(predecessor["text"], 120), indent=2)
+        say(*memory_title(predecessor), "  ", line(predecessor.text, 120), indent=2)
     say_proof(match)
-    for event in match["events"]:
-        say((f"{line(event['kind'])}, {when(event['at_ms'])}, {line(event['source'])}", "bold"))
-        say_text(event["text"])
-    cited = match["cited_in"]
+    for event in match.events:
+        say((f"{line(event.kind)}, {when(event.at_ms)}, {line(event.source)}", "bold"))
+        say_text(event.text)
+    cited = match.cited_in
     if cited:
-        sessions = ", ".join(f"{session_name(use)} ({when(use['at_ms'])[:10]})" for use in cited[:12])
+        sessions = ", ".join(f"{session_name(use.session_id)} ({when(use.at_ms)[:10]})" for use in cited[:12])
         say((f"Cited in {counted(len(cited), 'session')}", "bold"), f": {sessions}")
-    for source in match["missing"]:
-        since = when(source["at_ms"])[:10]
-        removal = f"source {line(source['why'])}" + (f" on {since}" if since else "")
-        say((removal, "yellow"), (f", id {line(source['id'], 12)}", "dim"))
-    for turn in match["said_again"][:12]:
+    for source in match.missing:
+        since = when(source.at_ms)[:10]
+        removal = f"source {line(source.why)}" + (f" on {since}" if since else "")
+        say((removal, "yellow"), (f", id {line(source.id, 12)}", "dim"))
+    for turn in match.said_again[:12]:
         say(("Said again ", "bold"), *memory_title(turn))
-    beside = match["beside"]
+    beside = match.beside
     if beside:
         say(("Beside", "bold"), ": " + ", ".join(line(told, 100) for told in beside[:12]))
-    neighbours = match["neighbours"]
+    neighbours = match.neighbours
     if neighbours:
         say(("In the same session", "bold"))
     for neighbour in neighbours:
-        mark = "> " if neighbour["mine"] else "  "
-        say(mark, *memory_title(neighbour), "  ", line(neighbour["text"], 120))
+        mark = "> " if neighbour.mine else "  "
+        say(mark, *memory_title(neighbour), "  ", line(neighbour.text, 120))
 
 
-def say_proof(match: answers.Shown) -> None:
+def say_proof(match: memory_ops.Shown) -> None:
     """Print a statement's level and the words that it rests on."""
-    growth = match["growth"]
+    growth = match.growth
     if growth:
         parts = [
             f"level L{growth['level']} ({line(growth['name'])})",
@@ -138,13 +136,13 @@ def say_proof(match: answers.Shown) -> None:
             *([f"not {line(growth['reason'])}"] if growth["reason"] else []),
         ]
         say((", ".join(parts), "dim"))
-    for row in match["quotes"]:
+    for row in match.quotes:
         say(
             ("Rests on", "bold"),
-            f" the {'person' if row['speaker'] == 'user' else 'model'}'s words, {when(row['at_ms'])}",
-            (f", {line(row['method'])} {row['confidence']:.2f}", "dim"),
+            f" the {'person' if row.speaker == 'user' else 'model'}'s words, {when(row.at_ms)}",
+            (f", {line(row.method)} {row.confidence:.2f}", "dim"),
         )
-        say_text(row["quote"])
+        say_text(row.quote)
 
 
 def say_text(text: str) -> None:
@@ -188,17 +186,17 @@ def list_verb(
         category = plain(sys.stdin.read(1000)).strip().lower()
         if category not in ("", *CATEGORIES):
             raise UserError(f"{quoted(category, 40)} is no category. Give one of {', '.join(CATEGORIES)}")
-    answer = ask(ops.List(folder, is_global, session or "", category or "", limit, with_superseded), as_json)
-    memories = answer["memories"]
+    answer = ask(memory_ops.List(folder, is_global, session or "", category or "", limit, with_superseded), as_json)
+    memories = answer.memories
     if not memories:
         of_session = f" of session {line(session)}" if session else " yet"
         place = f" in this project ({folder}). Try --all-projects" if folder else of_session
         say(f"No memories{place}.")
     for memory in memories:
-        mark = "replaced" if memory["superseded_by"] else "pinned" if memory["pinned"] else ""
+        mark = "replaced" if memory.superseded_by else "pinned" if memory.pinned else ""
         say(*memory_title(memory), ("  " + mark if mark else "", "yellow"))
         say_headline(memory)
-        say_body(memory["text"], 200)
+        say_body(memory.text, 200)
 
 
 @click.command("timeline")
@@ -223,23 +221,23 @@ def timeline_verb(
         if ids:
             raise Incomplete("Give ids of memories or --session, not both")
         folder = project_dir(project, all_projects) if project else ""
-        end_with_text(ask(ops.MemTimeline(project_dir=folder, session=session)), as_json)
+        end_with_text(ask(tool_ops.MemTimeline(project_dir=folder, session=session)), as_json)
     folder = project_dir(project, all_projects)
-    end_with_text(ask(ops.MemTimeline(tuple(memory_ids(ids)), window, folder)), as_json)
+    end_with_text(ask(tool_ops.MemTimeline(tuple(memory_ids(ids)), window, folder)), as_json)
 
 
-def end_with_text(answer: answers.TextForModel, as_json: bool) -> NoReturn:
+def end_with_text(answer: tool_ops.TextForModel, as_json: bool) -> NoReturn:
     """Print the text about named memories; exit code 1 for none known."""
-    code = 0 if answer["ids"] else 1
+    code = 0 if answer.ids else 1
     if as_json:
         end_with_json(answer, code)
     say_for_model(answer)
     sys.exit(code)
 
 
-def say_for_model(answer: answers.TextForModel) -> None:
+def say_for_model(answer: tool_ops.TextForModel) -> None:
     """Print the text of an answer of the model's tools."""
-    for shown in answer["text"].split("\n"):
+    for shown in answer.text.split("\n"):
         say(plain(shown))
 
 
@@ -268,13 +266,13 @@ def citations_verb(
         raise Incomplete("Give --popular or --unused, not both")
     folder = project_dir(project, all_projects)
     order = "popular" if popular else "unused" if unused else ""
-    answer = ask(ops.Citations(order, days or 0, limit, folder), as_json)
-    memories = answer["memories"]
+    answer = ask(memory_ops.Citations(order, days or 0, limit, folder), as_json)
+    memories = answer.memories
     if not memories:
         say("No memory was shown often and never cited." if unused else "No answer has cited a memory yet.")
     for memory in memories:
         say(*memory_title(memory))
-        told = f"cited {counted(memory['cited'], 'time')} in {counted(memory['cited_sessions'], 'session')}"
-        last = f", last {when(memory['last_cited_ms'])[:10]}" if memory["last_cited_ms"] else ""
-        say((f"{told}{last}, shown to {counted(memory['shown_sessions'], 'session')}", "dim"), indent=2)
-        say_body(memory["text"], 160)
+        told = f"cited {counted(memory.cited, 'time')} in {counted(memory.cited_sessions, 'session')}"
+        last = f", last {when(memory.last_cited_ms)[:10]}" if memory.last_cited_ms else ""
+        say((f"{told}{last}, shown to {counted(memory.shown_sessions, 'session')}", "dim"), indent=2)
+        say_body(memory.text, 160)

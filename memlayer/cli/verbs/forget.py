@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import click
 
@@ -20,13 +20,10 @@ from memlayer.cli.terminal.invocation import (
     words,
 )
 from memlayer.cli.terminal.output import counted, line, memory_title, print_json, say
-from memlayer.edge.ipc import ops
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import UserError
 from memlayer.text.context_block import bare_id
-
-if TYPE_CHECKING:
-    from memlayer.edge.ipc import answers
+from memlayer.wire import curation as ops
 
 SHOWN = 30
 NO_SELECTION = "Give an ID, --session, --project, --query or --before"
@@ -114,9 +111,9 @@ def forget_verb(
         moment_ms(before) if before else 0, keep_sources, dry_run=True,
     )  # fmt: skip
     answer = ask(wanted, is_long=True, quiet=True)
-    selected = answer["memories"]
+    selected = answer.memories
     # A session or a project may hold events that no memory was made of yet; they can be forgotten, too.
-    is_empty = not selected and not answer["events"]
+    is_empty = not selected and not answer.events
     if dry_run or is_empty:
         if as_json:
             print_json(answer)
@@ -124,12 +121,12 @@ def forget_verb(
             is_whole = project and not (query or ids)
             say(f"Nothing is remembered of {folder}. Nothing is forgotten." if is_whole else NOTHING)
         else:
-            say_selected(selected, answer["events"], "Would be forgotten")
+            say_selected(selected, answer.events, "Would be forgotten")
         return
     if not yes:
         confirm(answer, as_json)
     if query:  # forget the memories that were shown, even if the search would find others by now
-        named = tuple(memory["id"] for memory in selected if not memory["along"])
+        named = tuple(memory.id for memory in selected if not memory.along)
         wanted = wanted.changed(query="", ids=named)
     say_done(ask(wanted.changed(dry_run=False), as_json, is_long=True))
 
@@ -150,8 +147,8 @@ def forget_from_stdin(text: str, folder: str, keep_sources: bool, as_json: bool)
     ids = tuple(bare_id(word) for word in text.split()[:MAX_IDS])
     wanted = ops.Forget(ids, project_dir=folder, keep_sources=keep_sources, dry_run=True, tolerant=True)
     answer = ask(wanted, is_long=True, quiet=True)
-    unknown = [line(word, 80) for word in answer["unknown"]]
-    if unknown and answer["memories"]:
+    unknown = [line(word, 80) for word in answer.unknown]
+    if unknown and answer.memories:
         if not as_json:
             say(", ".join(f'"{word}"' for word in unknown) + (" is" if len(unknown) == 1 else " are") + " no citation.")
         say_found(answer, as_json)
@@ -161,27 +158,27 @@ def forget_from_stdin(text: str, folder: str, keep_sources: bool, as_json: bool)
         say_done(ask(wanted.changed(dry_run=False, tolerant=False), as_json, is_long=True))
 
 
-def say_found(answer: answers.Forgotten, as_json: bool) -> None:
+def say_found(answer: ops.Forgotten, as_json: bool) -> None:
     """Print the memories that words select, and how to forget them."""
-    selected = answer["memories"]
+    selected = answer.memories
     if as_json:
         print_json(answer)
     elif not selected:
         say(NOTHING)
     else:
-        say_selected(selected, answer["events"], "Nothing is forgotten yet. This would go")
-        named = " ".join(line(memory["citation"]) for memory in selected if not memory["along"])
+        say_selected(selected, answer.events, "Nothing is forgotten yet. This would go")
+        named = " ".join(line(memory.citation) for memory in selected if not memory.along)
         say("To forget it, give these ids instead: " + named)
 
 
-def say_done(done: answers.Forgotten) -> None:
+def say_done(done: ops.Forgotten) -> None:
     """Print the number of rows that were erased."""
-    removed = done["removed"]
-    if not any(removed[name] for name, _ in REMOVED):
+    removed = done.removed
+    if not any(getattr(removed, name) for name, _ in REMOVED):
         say(NOTHING)
     else:
-        say("Forgotten: " + ", ".join(counted(removed.get(name), noun) for name, noun in REMOVED) + ".")
-    say_left(done["left"])
+        say("Forgotten: " + ", ".join(counted(getattr(removed, name), noun) for name, noun in REMOVED) + ".")
+    say_left(done.left)
 
 
 def say_left(left: Sequence[str]) -> None:
@@ -190,23 +187,23 @@ def say_left(left: Sequence[str]) -> None:
         say(("It may still stand in ", "yellow"), line(path))
 
 
-def confirm(answer: answers.Forgotten, as_json: bool) -> None:
+def confirm(answer: ops.Forgotten, as_json: bool) -> None:
     """Show the selection and ask. Raises UserError at a no."""
-    selected = answer["memories"]
+    selected = answer.memories
     if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        rows = counted(len(selected), "memory") if selected else counted(answer["events"], "event")
+        rows = counted(len(selected), "memory") if selected else counted(answer.events, "event")
         raise UserError(f"This would forget {rows}. Add --yes, or --dry-run to see them")
-    say_selected(selected, answer["events"], "Will be forgotten")
+    say_selected(selected, answer.events, "Will be forgotten")
     if not click.confirm("Forget them for good?"):
         raise UserError("Nothing is forgotten")
 
 
-def say_selected(selected: Sequence[answers.ForgottenMemory], events: int, title: str) -> None:
+def say_selected(selected: Sequence[ops.ForgottenMemory], events: int, title: str) -> None:
     """Print the first SHOWN of the memories to be forgotten."""
     with_events = f", with {counted(events, 'event')}" if events else ""
     say((f"{title}: {counted(len(selected), 'memory')}{with_events}", "bold"))
     for memory in selected[:SHOWN]:
-        along = ("  drawn from the same turns", "yellow") if memory["along"] else ""
-        say(*memory_title(memory), "  ", line(memory["text"], 100), along, indent=2)
+        along = ("  drawn from the same turns", "yellow") if memory.along else ""
+        say(*memory_title(memory), "  ", line(memory.text, 100), along, indent=2)
     if len(selected) > SHOWN:
         say(f"... and {len(selected) - SHOWN} more (--dry-run --json lists all)", indent=2)

@@ -31,7 +31,7 @@ def daemon_verb() -> None:
 @json_option
 def start(as_json: bool) -> None:
     """Start the daemon unless it runs."""
-    bare.daemon_status(start_daemon(), as_json)
+    bare.daemon_status(start_daemon().fields(), as_json)
 
 
 @daemon_verb.command("stop")
@@ -50,7 +50,7 @@ def stop(as_json: bool) -> None:
 def restart(as_json: bool) -> None:
     """Stop the daemon and start it again, with the current settings."""
     client().stop()
-    bare.daemon_status(start_daemon(), as_json)
+    bare.daemon_status(start_daemon().fields(), as_json)
 
 
 @daemon_verb.command("status")

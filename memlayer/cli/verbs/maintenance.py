@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 import click
 
@@ -20,12 +19,10 @@ from memlayer.cli.terminal.output import counted, line, pairs, print_json, say, 
 from memlayer.cli.verbs.forget import say_left
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
-from memlayer.edge.ipc import ops
 from memlayer.errors import UserError
 from memlayer.kinds import CATEGORIES
-
-if TYPE_CHECKING:
-    from memlayer.edge.ipc import answers
+from memlayer.wire import curation as curation_ops
+from memlayer.wire import upkeep as upkeep_ops
 
 # Nouns for rows, by a memory's category or an event's kind.
 NAMES = {
@@ -48,9 +45,9 @@ def flush_verb(wait: bool, as_json: bool) -> None:
     Examples:
       memlayer flush --wait
     """
-    done = ask(ops.Flush(wait), as_json, is_long=True)
-    say(f"Stored {counted(done['taken'], 'event')}.", f" Waiting: {done['waiting']}.")
-    unembedded = done["unembedded"]
+    done = ask(upkeep_ops.Flush(wait), as_json, is_long=True)
+    say(f"Stored {counted(done.taken, 'event')}.", f" Waiting: {done.waiting}.")
+    unembedded = done.unembedded
     if unembedded > 0:  # below 0: not counted, because --wait was not given
         say(f"Not yet searched by meaning: {counted(unembedded, 'chunk')}. Their words are found already.")
 
@@ -67,10 +64,10 @@ def reindex_verb(as_json: bool) -> None:
     Examples:
       memlayer reindex
     """
-    done = ask(ops.Reindex(), as_json, is_long=True)
-    if done.get("consolidated"):
-        say(f"Read {counted(done['consolidated'], 'turn')} again.")
-    say(f"The search index holds {counted(done.get('chunks'), 'chunk')}.")
+    done = ask(upkeep_ops.Reindex(), as_json, is_long=True)
+    if done.consolidated:
+        say(f"Read {counted(done.consolidated, 'turn')} again.")
+    say(f"The search index holds {counted(done.chunks, 'chunk')}.")
 
 
 @click.command("repair")
@@ -86,19 +83,20 @@ def repair_verb(as_json: bool) -> None:
     Examples:
       memlayer repair
     """
-    done = ask(ops.Repair(), is_long=True, quiet=as_json)
-    folder = done["aside"]
+    done = ask(upkeep_ops.Repair(), is_long=True, quiet=as_json)
+    folder = done.aside
     if as_json:
-        end_with_json({**{name: value for name, value in done.items() if name != "aside"}, "folder": folder})
-    for note in done["damage"]:
+        told = done.fields()
+        end_with_json({**told, "folder": told.pop("aside")})
+    for note in done.damage:
         say(("Was damaged", "yellow"), f": {line(note)}")
     say(
-        f"Brought back: {counted(done['events'], 'event')}, {counted(done['memories'], 'memory')};",
-        f" {counted(done['indexed'], 'memory')} indexed anew.",
+        f"Brought back: {counted(done.events, 'event')}, {counted(done.memories, 'memory')};",
+        f" {counted(done.indexed, 'memory')} indexed anew.",
     )
-    if done["missing"]:
-        say(("Gone", "yellow"), f": {counted(done['missing'], 'event')}, whose turns are still remembered.")
-    in_doubt = [f"[mem:{line(citation)}]" for citation in done["in_doubt"]]
+    if done.missing:
+        say(("Gone", "yellow"), f": {counted(done.missing, 'event')}, whose turns are still remembered.")
+    in_doubt = [f"[mem:{line(citation)}]" for citation in done.in_doubt]
     if in_doubt:
         say(
             ("Look at these", "yellow"),
@@ -123,27 +121,27 @@ def gc_verb(dry_run: bool, as_json: bool) -> None:
       memlayer gc --dry-run
       MEMLAYER_RETENTION__CONVERSATION_DAYS=90 memlayer config
     """
-    answer = ask(ops.Gc(dry_run), as_json, is_long=True)
-    days = {name: count for name, count in answer["days"].items() if count}
+    answer = ask(curation_ops.Gc(dry_run), as_json, is_long=True)
+    days = {name: count for name, count in answer.days.items() if count}
     if not days:
         say("Nothing is removed by age. To change that: `memlayer config set retention.conversation_days 90`.")
     else:
         say("Kept: " + ", ".join(f"{line(name).removesuffix('_days')} {counted(n, 'day')}" for name, n in days.items()))
-    rows = answer["rows"]
+    rows = answer.rows
     if days:
         say((("Would go" if dry_run else "Gone") + ("" if rows else ": nothing"), "bold"))
     for row in rows:
         say_row(row)
-    say_left(answer["left"])
+    say_left(answer.left)
     if not dry_run and not days:
         say("The store is compacted.")
 
 
-def say_row(row: answers.AgedRows) -> None:
+def say_row(row: curation_ops.AgedRows) -> None:
     """Print the number of rows of a kind in a project."""
-    noun = NAMES.get(row["what"], line(row["what"]).replace("_", " "))
-    project = line(row["project"]) or line(row["project_id"])
-    say(counted(row["rows"], noun), "  ", (project, "cyan"), f"  since {when(row['oldest_ms'])[:10]}", indent=2)
+    noun = NAMES.get(row.what, line(row.what).replace("_", " "))
+    project = line(row.project) or line(row.project_id)
+    say(counted(row.rows, noun), "  ", (project, "cyan"), f"  since {when(row.oldest_ms)[:10]}", indent=2)
 
 
 @click.command("files")
@@ -165,20 +163,20 @@ def files_verb(project: str | None, is_global: bool, now: bool, accept: bool, as
       memlayer files --accept
     """
     folder = project_dir(project, is_global=is_global)
-    answer = ask(ops.Files(folder, is_global, now, accept), as_json, is_long=True)
-    changes = answer.get("taken_back") or {}
+    answer = ask(upkeep_ops.Files(folder, is_global, now, accept), as_json, is_long=True)
+    changes = answer.taken_back or {}
     if any(changes.values()):
         counts = ", ".join(f"{changes[name]} {name}" for name in ("added", "edited", "removed") if changes.get(name))
         say(f"Read back: {counts}.")
-    if not answer.get("folder"):
+    if not answer.folder:
         say("No memory files: files.enabled is false, or the project is switched off. See `memlayer config`.")
-    elif not answer.get("files"):
-        say(line(answer.get("folder")), "  (empty: nothing is remembered yet)")
-    for path in answer.get("files") or []:
+    elif not answer.files:
+        say(line(answer.folder), "  (empty: nothing is remembered yet)")
+    for path in answer.files or []:
         say(line(path))
-    for path, count in sorted((answer.get("extra") or {}).items()):
+    for path, count in sorted((answer.extra or {}).items()):
         say(line(path), f"  also searched: {counted(count, 'file')}")
-    for notice in answer.get("notices") or []:
+    for notice in answer.notices or []:
         say(("Note", "yellow"), f": {line(notice)}")
 
 
@@ -224,7 +222,7 @@ def retry_verb(names: tuple[str, ...], as_json: bool) -> None:
     for name in chosen:
         spool.give_back(home(), name)
     if chosen:
-        ask(ops.Flush(wait=True), is_long=True, quiet=as_json)
+        ask(upkeep_ops.Flush(wait=True), is_long=True, quiet=as_json)
     left = [_described(name, reason) for name, reason in spool.quarantined(home()) if name in chosen]
     if as_json:
         end_with_json({"taken": len(chosen) - len(left), "left": left})

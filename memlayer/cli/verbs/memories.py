@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import click
 
@@ -27,14 +27,12 @@ from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
 from memlayer.edge.home import project as places
 from memlayer.edge.home.registry import GLOBAL
-from memlayer.edge.ipc import ops
 from memlayer.edge.redaction import own_patterns
 from memlayer.errors import MemlayerError, UserError
 from memlayer.text.context_block import quoted
 from memlayer.turns.remembered import is_all_redacted, refuse_too_long, remember_event, says_everywhere
-
-if TYPE_CHECKING:
-    from memlayer.edge.ipc import answers
+from memlayer.wire import memories as memory_ops
+from memlayer.wire import sessions as session_ops
 
 stdin_option = click.option("--stdin", "from_stdin", is_flag=True, help="Read the text or ID from stdin.")
 id_argument = click.argument("id_", metavar="ID", nargs=-1)
@@ -98,21 +96,21 @@ def remember_verb(
     refuse_too_long(str(event["text"]))
     spool.put(home(), event)
     try:
-        done = ask(ops.Remember(str(event["id"])))
+        done = ask(memory_ops.Remember(str(event["id"])))
     except UserError:
         raise
     except MemlayerError as bad:
         raise UserError(f"Kept, and remembered as soon as the daemon is well again: {bad}") from bad
     if as_json:
         end_with_json(done)
-    memory = done["memory"]
-    where = " for every project" if memory["project_id"] == GLOBAL else ""
-    say(f"Remembered{where}" if done["is_new"] else f"Already known{where}:", " ", *memory_title(memory))
-    say_body(memory["text"], WHOLE)
+    memory = done.memory
+    where = " for every project" if memory.project_id == GLOBAL else ""
+    say(f"Remembered{where}" if done.is_new else f"Already known{where}:", " ", *memory_title(memory))
+    say_body(memory.text, WHOLE)
     for name, relation in RELATIONS.items():
-        for other in done[name]:
+        for other in getattr(done, name):
             say((relation, "yellow"), *memory_title(other))
-            say_body(other["text"], 200)
+            say_body(other.text, 200)
 
 
 def _session_id(start: str) -> str:
@@ -123,13 +121,13 @@ def _session_id(start: str) -> str:
     if len(start) >= WHOLE_ID:
         return start
     try:
-        sessions = ask(ops.Sessions(start))["sessions"] if start else []
+        sessions = ask(session_ops.Sessions(start)).sessions if start else []
     except MemlayerError:  # unknown, or no daemon: the statement is kept all the same
         return start
     if len(sessions) > 1:
-        ids = ", ".join(line(session["id"], 40) for session in sessions[:8])
+        ids = ", ".join(line(session.id, 40) for session in sessions[:8])
         raise UserError(f"{len(sessions)} sessions begin with {quoted(start)}: {ids}. Give more of the id")
-    return str(sessions[0]["id"]) if sessions else start
+    return str(sessions[0].id) if sessions else start
 
 
 @click.command("pin")
@@ -144,7 +142,7 @@ def pin_verb(id_: tuple[str, ...], off: bool, as_json: bool) -> None:
       memlayer pin a7Bc3x
       memlayer pin core_81d2 --off
     """
-    _say_done(ask(ops.Pin(memory_id(id_), off), as_json), "Unpinned" if off else "Pinned")
+    _say_done(ask(memory_ops.Pin(memory_id(id_), off), as_json), "Unpinned" if off else "Pinned")
 
 
 @click.command("edit")
@@ -171,7 +169,7 @@ def edit_verb(
     same_text = not text and not from_stdin and (headline is not None or subject is not None)
     citation = memory_id((id_,))
     content = "" if same_text else words(text, from_stdin, NO_NEW_TEXT)
-    _say_done(ask(ops.Edit(citation, content, headline, subject), as_json), "Changed")
+    _say_done(ask(memory_ops.Edit(citation, content, headline, subject), as_json), "Changed")
 
 
 @click.command("restore")
@@ -189,7 +187,7 @@ def restore_verb(id_: tuple[str, ...], keep_both: bool, as_json: bool) -> None:
       memlayer restore core_81d2
       memlayer restore a7Bc3x --keep-both
     """
-    _say_done(ask(ops.Restore(memory_id(id_), keep_both), as_json), "Back again:")
+    _say_done(ask(memory_ops.Restore(memory_id(id_), keep_both), as_json), "Back again:")
 
 
 @click.command("history")
@@ -204,14 +202,14 @@ def history_verb(id_: tuple[str, ...], from_stdin: bool, as_json: bool) -> None:
       memlayer history a7Bc3x
       memlayer history core_81d2 --json
     """
-    answer = ask(ops.History(memory_id(id_, from_stdin)), as_json)
-    for version in answer["versions"]:
-        _say_version(version, version["id"] == answer["asked"])
+    answer = ask(memory_ops.History(memory_id(id_, from_stdin)), as_json)
+    for version in answer.versions:
+        _say_version(version, version.id == answer.asked)
 
 
-def _say_version(version: answers.Version, is_asked: bool) -> None:
-    state = version["state"]
-    ended = when(version["superseded_ms"])
+def _say_version(version: memory_ops.Version, is_asked: bool) -> None:
+    state = version.state
+    ended = when(version.superseded_ms)
     labels = {"current": "current", "superseded": "replaced", "reworded": "earlier wording", "retired": "retired"}
     colour = "green" if state == "current" else "yellow"
     say(
@@ -220,18 +218,18 @@ def _say_version(version: answers.Version, is_asked: bool) -> None:
         f" {ended}  " if ended else "  ",
         *memory_title(version),
     )
-    say_text(version["text"])
-    if state == "retired" and version["why"]:
-        say((line(version["why"]), "dim"), indent=2)
+    say_text(version.text)
+    if state == "retired" and version.why:
+        say((line(version.why), "dim"), indent=2)
     sources = [
-        f"{line(source['kind'])} {when(source['at_ms'])} {session_name(source)}" for source in version["sources"]
+        f"{line(source.kind)} {when(source.at_ms)} {session_name(source.session_id)}" for source in version.sources
     ]
     if sources:
         say(("from " + ", ".join(sources), "dim"), indent=2)
 
 
-def _say_done(done: answers.Changed, change: str) -> None:
-    memory = done["memory"]
+def _say_done(done: memory_ops.Changed, change: str) -> None:
+    memory = done.memory
     say(change, " ", *memory_title(memory))
     say_headline(memory)
-    say_body(memory["text"], WHOLE)
+    say_body(memory.text, WHOLE)

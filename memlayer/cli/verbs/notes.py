@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import click
@@ -23,12 +22,10 @@ from memlayer.cli.terminal.invocation import (
     start_daemon,
 )
 from memlayer.cli.terminal.output import counted, line, pairs, say, table, when
-from memlayer.edge.ipc import ops
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import UserError
-
-if TYPE_CHECKING:
-    from memlayer.edge.ipc.session_answers import NotesState, SessionsRead
+from memlayer.wire import notes as ops
+from memlayer.wire.notes import NotesState, SessionsRead
 
 PROVIDERS = ("claude-cli", "anthropic", "openai")
 DEFAULT_PROVIDER = "claude-cli"
@@ -103,7 +100,7 @@ def on_verb(
     state = ask(ops.Notes(os.getcwd()))
     if as_json:
         end_with_json(state)
-    if not state["is_on"]:
+    if not state.is_on:
         say(("Not in force", "yellow"), ": another setting says no; see `memlayer config`.")
         return
     name, payer = reader_of(state)
@@ -113,15 +110,15 @@ def on_verb(
         "files and first lines of errors, redacted.",
     )
     say(
-        f"It costs about 6,000 tokens a session {payer}, at most {state['daily_tokens']:,} a day; "
+        f"It costs about 6,000 tokens a session {payer}, at most {state.daily_tokens:,} a day; "
         "beyond that, sessions wait.",
     )
     say(
         "Its notes: `memlayer list core`. Refused ones: `memlayer notes --refused`. Earlier sessions: "
         "`memlayer notes read --last 30 --dry-run`. Off: `memlayer notes off`."
     )
-    if state["model_missing"]:
-        say(("But it cannot be asked yet", "yellow"), f": {line(state['model_missing'], 300)}")
+    if state.model_missing:
+        say(("But it cannot be asked yet", "yellow"), f": {line(state.model_missing, 300)}")
 
 
 def changes_for(
@@ -187,38 +184,38 @@ def status_verb(as_json: bool) -> None:
 
 def status_rows(state: NotesState) -> list[tuple[str, str]]:
     """Return the state as (name, value), without counts of nothing."""
-    is_on, waiting = state["is_on"], state["waiting"]
-    is_used = is_on or state["read"]
-    waits_for = state["why"] or ("its turn" if waiting else "")
+    is_on, waiting = state.is_on, state.waiting
+    is_used = is_on or state.read
+    waits_for = state.why or ("its turn" if waiting else "")
     return [
         ("state", state_line(state)),
-        ("here", "" if state["is_allowed"] or not is_on else "this project's .memlayer.yaml says no"),
-        ("reading now", f"session {line(state['reading'])[:8]}" if state["reading"] else ""),
-        ("sessions read", f"{state['read']:,}" if is_used else ""),
-        ("given up", f"{counted(state['gave_up'], 'part')}: no usable answer" if state["gave_up"] else ""),
+        ("here", "" if state.is_allowed or not is_on else "this project's .memlayer.yaml says no"),
+        ("reading now", f"session {line(state.reading)[:8]}" if state.reading else ""),
+        ("sessions read", f"{state.read:,}" if is_used else ""),
+        ("given up", f"{counted(state.gave_up, 'part')}: no usable answer" if state.gave_up else ""),
         ("waiting", (f"{waiting:,}" + (f": {line(waits_for, 300)}" if waits_for else "")) if is_on else ""),
-        ("notes written", f"{state['notes']:,}, {state['refused_notes']:,} refused" if is_used else ""),
-        ("tokens today", f"{state['today_tokens']:,} of {state['daily_tokens']:,}" if is_on else ""),
-        ("tokens in all", f"{state['all_tokens']:,}" if state["all_tokens"] else ""),
-        ("last error", f"{line(state['problem'], 300)} ({when(state['problem_ms'])})" if state["problem"] else ""),
+        ("notes written", f"{state.notes:,}, {state.refused_notes:,} refused" if is_used else ""),
+        ("tokens today", f"{state.today_tokens:,} of {state.daily_tokens:,}" if is_on else ""),
+        ("tokens in all", f"{state.all_tokens:,}" if state.all_tokens else ""),
+        ("last error", f"{line(state.problem, 300)} ({when(state.problem_ms)})" if state.problem else ""),
     ]
 
 
 def state_line(state: NotesState) -> str:
     """Return who reads, or how to turn it on."""
-    if state["is_on"]:
-        when_read = "once, when it is over" if state["reads"] == "session" else "after each turn (consolidation.reads)"
+    if state.is_on:
+        when_read = "once, when it is over" if state.reads == "session" else "after each turn (consolidation.reads)"
         return f"on: {reader_of(state)[0]} reads each session {when_read}"
-    if state["provider"] != "rules" and not state["is_enabled"]:
+    if state.provider != "rules" and not state.is_enabled:
         return "off by notes.enabled: nothing is read or sent; `memlayer notes on` turns it on"
     return "off: nothing is read or sent; `memlayer notes on` turns it on"
 
 
 def reader_of(state: NotesState) -> tuple[str, str]:
     """Return who reads, with the model, and who pays."""
-    name, payer = READERS[state["provider"]]
-    host = urlsplit(state["base_url"]).hostname
-    return f"{line(host) or name} ({line(state['model'])})", "there" if host else payer
+    name, payer = READERS[state.provider]
+    host = urlsplit(state.base_url).hostname
+    return f"{line(host) or name} ({line(state.model)})", "there" if host else payer
 
 
 @notes_verb.command("refused")
@@ -235,15 +232,13 @@ def refused_verb(project: str | None, all_projects: bool, limit: int, as_json: b
       memlayer notes refused --all-projects --json
     """
     answer = ask(ops.RefusedNotes(project_dir(project, all_projects), limit), as_json)
-    rows = answer["refusals"]
+    rows = answer.refusals
     if not rows:
         say("No note was refused." if all_projects else "No note was refused in this project; try --all-projects.")
-    cells = [
-        [when(row["at_ms"]), line(row["reason"]), line(row["kind"]), line(row["text"], TEXT_CHARS)] for row in rows
-    ]
+    cells = [[when(row.at_ms), line(row.reason), line(row.kind), line(row.text, TEXT_CHARS)] for row in rows]
     table(("refused", "reason", "kind", "note"), cells)
-    if answer["total"] > len(rows):
-        say((f"{answer['total'] - len(rows)} more: --limit", "dim"))
+    if answer.total > len(rows):
+        say((f"{answer.total - len(rows)} more: --limit", "dim"))
 
 
 @notes_verb.command("read")
@@ -265,7 +260,7 @@ def read_verb(last: int, project: str | None, dry_run: bool, yes: bool, as_json:
     """
     wanted = ops.ReadSessions(last, project_dir(project) if project else "", dry_run=True)
     plan = ask(wanted, is_long=True, quiet=as_json)
-    count, estimate = plan["sessions"], f"{plan['sessions']:,} sessions, about {round(plan['tokens'], -2):,} tokens"
+    count, estimate = plan.sessions, f"{plan.sessions:,} sessions, about {round(plan.tokens, -2):,} tokens"
     if as_json and (dry_run or not count):
         end_with_json(plan)
     if not count:
@@ -275,7 +270,7 @@ def read_verb(last: int, project: str | None, dry_run: bool, yes: bool, as_json:
         say_plan(plan, estimate)
     if dry_run:
         return
-    if not plan["is_on"]:
+    if not plan.is_on:
         raise UserError("No model reads sessions. `memlayer notes on` turns it on")
     if not yes:
         confirm(f"{estimate} read", as_json)
@@ -285,11 +280,11 @@ def read_verb(last: int, project: str | None, dry_run: bool, yes: bool, as_json:
         say("Stopped. What was read stays read; the same command goes on with the rest.", to_stderr=True)
         raise
     say(
-        f"Read {done['read']:,} of {count:,} sessions: {counted(done['notes'], 'note')}, {done['refused_notes']:,} "
-        f"refused, {done['tokens']:,} tokens."
+        f"Read {done.read:,} of {count:,} sessions: {counted(done.notes, 'note')}, {done.refused_notes:,} "
+        f"refused, {done.tokens:,} tokens."
     )
-    if done["problem"]:
-        say(("The rest wait", "yellow"), f": {line(done['problem'], 300)}. `memlayer notes status` says more.")
+    if done.problem:
+        say(("The rest wait", "yellow"), f": {line(done.problem, 300)}. `memlayer notes status` says more.")
 
 
 @notes_verb.command("headline")
@@ -309,31 +304,30 @@ def headline_verb(project: str | None, dry_run: bool, yes: bool, as_json: bool) 
       memlayer notes headline --yes
     """
     plan = ask(ops.Headlines(project_dir(project), dry_run=True), quiet=as_json)
-    if as_json and (dry_run or not plan["notes"]):
+    if as_json and (dry_run or not plan.notes):
         end_with_json(plan)
-    if not plan["notes"]:
+    if not plan.notes:
         say("Every note of the model has a headline.")
         return
-    estimate = f"{counted(plan['notes'], 'note')}, about {round(plan['tokens'], -2):,} tokens"
+    estimate = f"{counted(plan.notes, 'note')}, about {round(plan.tokens, -2):,} tokens"
     if not as_json:
         say((f"Would get a headline: {estimate}", "bold"), ", estimated high.")
     if dry_run:
         return
-    if not plan["is_on"]:
+    if not plan.is_on:
         raise UserError("No model reads sessions. `memlayer notes on` turns it on")
     if not yes:
         confirm(f"headlines written for {estimate}", as_json)
     done = ask(ops.Headlines(project_dir(project)), as_json, is_long=True)
-    say(f"Wrote {counted(done['written'], 'headline')} for {counted(done['notes'], 'note')}.")
-    if done["problem"]:
-        say(("The rest wait", "yellow"), f": {line(done['problem'], 300)}. `memlayer notes status` says more.")
+    say(f"Wrote {counted(done.written, 'headline')} for {counted(done.notes, 'note')}.")
+    if done.problem:
+        say(("The rest wait", "yellow"), f": {line(done.problem, 300)}. `memlayer notes status` says more.")
 
 
 def say_plan(plan: SessionsRead, estimate: str) -> None:
     """Print the sessions to be read, by project, and the estimate."""
     cells = [
-        [line(row["project"]) or line(row["project_id"]), f"{row['sessions']:,}", f"{row['tokens']:,}"]
-        for row in plan["by_project"]
+        [line(row.project) or line(row.project_id), f"{row.sessions:,}", f"{row.tokens:,}"] for row in plan.by_project
     ]
     table(("project", "sessions", "tokens"), cells)
     say((f"Would be read: {estimate}", "bold"), ", estimated high.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -23,12 +23,11 @@ from memlayer.cli.terminal.output import counted, line, number, pairs, say, sess
 from memlayer.edge.bootstrap import health
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths, registry
-from memlayer.edge.ipc import ops
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import MemlayerError
-
-if TYPE_CHECKING:
-    from memlayer.edge.ipc.session_answers import SessionRow
+from memlayer.wire import sessions as session_ops
+from memlayer.wire import upkeep as upkeep_ops
+from memlayer.wire.sessions import SessionRow
 
 HEAD = ("session", "last active", "state", "turns", "tokens", "compactions", "flushes", "project")
 
@@ -54,25 +53,25 @@ def sessions_verb(id_: str, project: str | None, all_projects: bool, limit: int,
       memlayer sessions 8f3a12cd
     """
     folder = "" if id_ else project_dir(project, all_projects)
-    answer = ask(ops.Sessions(id_, folder, limit), as_json)
-    sessions = answer["sessions"]
+    answer = ask(session_ops.Sessions(id_, folder, limit), as_json)
+    sessions = answer.sessions
     if not sessions:
         say(f"No sessions in this project ({folder}); try --all-projects." if folder else "No sessions.")
     elif id_ and len(sessions) == 1:
         say_session(sessions[0])
     else:
         table(HEAD, [row_of(session) for session in sessions])
-        if answer["total"] > len(sessions):
-            say((f"{answer['total'] - len(sessions)} more: --limit", "dim"))
+        if answer.total > len(sessions):
+            say((f"{answer.total - len(sessions)} more: --limit", "dim"))
 
 
 def row_of(session: SessionRow) -> list[str]:
     """Return a session's row of the table."""
-    counts = [session["turns"], session["total_tokens"] or None, session["compaction_count"], session["flush_count"]]
-    state = "ended" if session["ended"] else "open"
+    counts = [session.turns, session.total_tokens or None, session.compaction_count, session.flush_count]
+    state = "ended" if session.ended else "open"
     return [
-        session_name(session, "id"),
-        when(session["last_ms"]),
+        session_name(session.id),
+        when(session.last_ms),
         state,
         *map(_figure, counts),
         _project_of(session),
@@ -81,38 +80,35 @@ def row_of(session: SessionRow) -> list[str]:
 
 def say_session(session: SessionRow) -> None:
     """Print all details of a session."""
-    given = session["given"]
-    flushed = when(session["memory_flush_at"])
+    given = session.given
+    flushed = when(session.memory_flush_at)
     pairs(
-        f"Session {line(session.get('id'))}",
+        f"Session {line(session.id)}",
         [
             ("project", _project_of(session)),
-            ("folder", line(session["project_dir"])),
-            ("transcript", line(session["transcript_path"])),
-            ("began", when(session["since_ms"])),
-            ("last active", when(session["last_ms"])),
-            ("state", f"ended ({line(session['ended'])})" if session["ended"] else "open"),
-            ("model", line(session["model"])),
-            ("turns", _figure(session["turns"])),
-            ("events", _figure(session["events"])),
-            ("core memories drawn", _figure(session["core"])),
-            ("tokens in the context", _figure(session["total_tokens"] or None)),
-            ("compactions", _figure(session["compaction_count"])),
-            ("flushes", _figure(session["flush_count"]) + (f", the last {flushed}" if flushed else "")),
-            (
-                "notes given",
-                f"{given['notes']} for {given['answered']} of {given['prompts']} prompts",
-            ),
+            ("folder", line(session.project_dir)),
+            ("transcript", line(session.transcript_path)),
+            ("began", when(session.since_ms)),
+            ("last active", when(session.last_ms)),
+            ("state", f"ended ({line(session.ended)})" if session.ended else "open"),
+            ("model", line(session.model)),
+            ("turns", _figure(session.turns)),
+            ("events", _figure(session.events or 0)),
+            ("core memories drawn", _figure(session.core or 0)),
+            ("tokens in the context", _figure(session.total_tokens or None)),
+            ("compactions", _figure(session.compaction_count)),
+            ("flushes", _figure(session.flush_count) + (f", the last {flushed}" if flushed else "")),
+            ("notes given", f"{given.notes} for {given.answered} of {given.prompts} prompts" if given else ""),
         ],
     )
-    if session["summary"]:
+    if session.summary:
         say(("Summary", "bold"))
-        for part in plain(session["summary"]).split("\n"):
+        for part in plain(session.summary).split("\n"):
             say(line(part), indent=2)
 
 
-def _project_of(session: Mapping[str, Any]) -> str:
-    return line(session["project"]) or line(session["project_id"])
+def _project_of(session: SessionRow) -> str:
+    return line(session.project) or line(session.project_id)
 
 
 def _figure(value: int | None) -> str:
@@ -133,8 +129,8 @@ def stats_verb(as_json: bool) -> None:
       memlayer stats --json
     """
     try:
-        counts = ask(ops.Stats())
-        stats: dict[str, Any] = {**counts}
+        counts = ask(upkeep_ops.Stats())
+        stats = counts.fields()
     except MemlayerError as error:
         stats = from_files(home(), str(error))
     stats["trouble"] = hook_errors(home())
@@ -216,7 +212,10 @@ def say_holdings(stats: Mapping[str, Any]) -> None:
         ],
     )
     projects = stats.get("by_project") or []
-    rows = [(_project_of(project), _project(project)) for project in projects[:PROJECTS_SHOWN]]
+    rows = [
+        (line(project["project"]) or line(project["project_id"]), _project(project))
+        for project in projects[:PROJECTS_SHOWN]
+    ]
     if len(projects) > PROJECTS_SHOWN:
         rows.append(("...", f"{len(projects) - PROJECTS_SHOWN} more"))
     pairs("Projects", rows)

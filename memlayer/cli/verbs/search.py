@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import click
 
@@ -33,12 +33,11 @@ from memlayer.cli.terminal.output import (
     when,
 )
 from memlayer.cli.verbs.browse import CATEGORIES, say_for_model
-from memlayer.edge.ipc import ops
 from memlayer.text.context_block import quoted
-
-if TYPE_CHECKING:
-    from memlayer.edge.ipc import answers
-    from memlayer.edge.ipc.session_answers import GivenNote, GivenPrompt
+from memlayer.wire import memories as memory_ops
+from memlayer.wire import sessions as session_ops
+from memlayer.wire import tools as tool_ops
+from memlayer.wire.sessions import GivenNote, GivenPrompt
 
 SNIPPET_CHARS = 400
 NO_WORDS = "Give words to search for, or - to read them from standard input"
@@ -112,14 +111,14 @@ def search_verb(
         if any((since, until, day, kind, file, min_score, explain)):
             raise Incomplete("--brief goes with --category, --session and --limit alone")
         called = kinds.CATEGORIES[kinds.Category(category)].name if category else ""
-        index = ops.MemSearch(text, limit, session or "", called, project_dir=folder)
+        index = tool_ops.MemSearch(text, limit, session or "", called, project_dir=folder)
         say_for_model(ask(index, as_json))
         return
     span = span_of(since, until, day)
-    wanted = ops.Search(text, folder, limit, min_score, *span, category or "", kind, session or "", file)
+    wanted = memory_ops.Search(text, folder, limit, min_score, *span, category or "", kind, session or "", file)
     answer = ask(wanted, as_json)
     say_mode(answer)
-    hits, done = answer["hits"], answer["done"]
+    hits, done = answer.hits, answer.done
     if not hits and not done:
         is_filtered = any((since, until, day, category, kind, session, file))
         rest = " with these filters" if is_filtered else ""
@@ -129,20 +128,20 @@ def search_verb(
     for place, hit in enumerate(hits, 1):
         if place > 1:
             say("")
-        say(f"{place}. ", *memory_title(hit), "  ", (f"score {number(hit['score'])}", "green"))
-        if hit["path"]:
-            lines = f":{hit['start_line']}-{hit['end_line']}"
-            say((short_path(line(hit["path"])) + lines, "cyan"), indent=3)
-        say_body(hit["snippet"], SNIPPET_CHARS, indent=3)
+        say(f"{place}. ", *memory_title(hit), "  ", (f"score {number(hit.score)}", "green"))
+        if hit.path:
+            lines = f":{hit.start_line}-{hit.end_line}"
+            say((short_path(line(hit.path)) + lines, "cyan"), indent=3)
+        say_body(hit.snippet, SNIPPET_CHARS, indent=3)
         if explain:
-            say((score_parts(hit["parts"]), "dim"), indent=3)
+            say((score_parts(hit.parts), "dim"), indent=3)
     if done:
         say("")
         say(("Done in", "bold"))
     for turn in done:
         say(*memory_title(turn), indent=2)
-        say(line(turn["snippet"], SNIPPET_CHARS), indent=4)
-    first = line((hits or done)[0]["citation"])
+        say(line(turn.snippet, SNIPPET_CHARS), indent=4)
+    first = line((hits or done)[0].citation)
     say("")
     say((f"All of a hit: `memlayer show {first}`; the turns around it: `memlayer timeline {first}`.", "dim"))
 
@@ -176,8 +175,8 @@ def recall_verb(
     """
     text = words(prompt, from_stdin, NO_PROMPT)
     folder = project_dir(project)
-    answer = ask(ops.Recall(text, folder, session or "", explain or as_json), as_json)
-    block = answer["block"]
+    answer = ask(memory_ops.Recall(text, folder, session or "", explain or as_json), as_json)
+    block = answer.block
     if not explain:
         sys.stdout.write(block + ("\n" if block and sys.stdout.isatty() else ""))
         return
@@ -187,36 +186,36 @@ def recall_verb(
         print(block)
 
 
-def say_explanation(answer: answers.Recalled) -> None:
+def say_explanation(answer: memory_ops.Recalled) -> None:
     """Print everything about a recall except its block."""
     say_mode(answer)
-    say(("Gate", "bold"), f" {line(answer['gate']) or 'open'}, {number(answer['took_ms'], 0)} ms")
-    for name, query in zip(("Query", "Terms"), answer["queries"], strict=False):
+    say(("Gate", "bold"), f" {line(answer.gate) or 'open'}, {number(answer.took_ms, 0)} ms")
+    for name, query in zip(("Query", "Terms"), answer.queries, strict=False):
         say((name, "bold"), f" {line(query)}")
-    candidates = answer["candidates"]
+    candidates = answer.candidates
     say(("Candidates", "bold"), f" {len(candidates)}")
     for candidate in candidates:
-        kept = candidate["kept"]
-        reason = line(candidate["reason"])
+        kept = candidate.kept
+        reason = line(candidate.reason)
         say(
             ("kept    " if kept else "dropped ", "green" if kept else "yellow"),
             *memory_title(candidate),
-            f"  score {number(candidate['score'])}",
+            f"  score {number(candidate.score)}",
             f"  {reason}" if reason else "",
             indent=2,
         )
-        say((score_parts(candidate["parts"]), "dim"), indent=10)
-        say(line(candidate["snippet"], SNIPPET_CHARS), indent=10)
+        say((score_parts(candidate.parts), "dim"), indent=10)
+        say(line(candidate.snippet, SNIPPET_CHARS), indent=10)
 
 
-def say_mode(answer: answers.Mode) -> None:
+def say_mode(answer: memory_ops.SearchMode) -> None:
     """Print the reason if the search was by full text only."""
-    if answer["mode"] == "lexical":
-        why = line(answer["why"])
+    if answer.mode == "lexical":
+        why = line(answer.why)
         say(("Full-text search only", "yellow"), f": {why}" if why else "")
 
 
-def score_parts(parts: answers.Parts) -> str:
+def score_parts(parts: Mapping[str, float | None]) -> str:
     """Return the parts of a score on one line."""
     scores = {name: number(value) for name, value in parts.items()}
     legs = ", ".join(f"{name} {scores.pop(name)}" for name in ("lexical", "vector") if name in scores)
@@ -245,8 +244,8 @@ def given_verb(last: int, session: str | None, project: str | None, all_projects
       memlayer given --session 8f3a12cd --json
     """
     folder = "" if session and not project else project_dir(project, all_projects)
-    answer = ask(ops.Given(last, session or "", folder), as_json)
-    prompts = answer["prompts"]
+    answer = ask(session_ops.Given(last, session or "", folder), as_json)
+    prompts = answer.prompts
     if not prompts:
         where = f"session {line(session)}" if session else f"this project ({folder})" if folder else "any project"
         say(f"No prompt is on record in {where}.")
@@ -258,27 +257,27 @@ def given_verb(last: int, session: str | None, project: str | None, all_projects
 
 def say_prompt(prompt: GivenPrompt) -> None:
     """Print a prompt or session start, its notes, and those left out."""
-    given, left_out = prompt["given"], prompt["left_out"][:LEFT_OUT_SHOWN]
+    given, left_out = prompt.given, prompt.left_out[:LEFT_OUT_SHOWN]
     say(
-        (when(prompt["at_ms"]), "dim"),
+        (when(prompt.at_ms), "dim"),
         "  ",
         (_title(prompt), "bold"),
-        (f"  {line(prompt['project'])}  session {session_name(prompt)}", "dim"),
+        (f"  {line(prompt.project)}  session {session_name(prompt.session_id)}", "dim"),
     )
-    if not prompt["delivered"]:
+    if not prompt.delivered:
         say(("too late", "yellow"), ": the host went on without these notes", indent=2)
     if given:
-        facts = [counted(len(given), "note"), f"{prompt['chars']} characters"]
-        facts += [f"{number(prompt['took_ms'], 0)} ms"] if "took_ms" in prompt else []
-        facts += [line(prompt["place"])] if prompt.get("place") else []
-        facts += ["by words alone"] if prompt.get("mode") == "lexical" else []
+        facts = [counted(len(given), "note"), f"{prompt.chars} characters"]
+        facts += [f"{number(prompt.took_ms, 0)} ms"] if prompt.took_ms or prompt.took_ms == 0 else []
+        facts += [line(prompt.place)] if prompt.place else []
+        facts += ["by words alone"] if prompt.mode == "lexical" else []
         say(("given", "green"), f"  {', '.join(facts)}", indent=2)
     else:
         say(("nothing given", "yellow"), f": {_silence(prompt)}", indent=2)
     for note in given:
         say_note(note)
     if left_out:
-        count = prompt.get("left_out_count", 0)
+        count = prompt.left_out_count or 0
         say(("left out", "dim"), f"  the best {len(left_out)} of {count}" if count > len(left_out) else "", indent=2)
     for note in left_out:
         say_note(note)
@@ -286,47 +285,47 @@ def say_prompt(prompt: GivenPrompt) -> None:
 
 def say_note(note: GivenNote) -> None:
     """Print a note, and below it the reason for its choice."""
-    if note.get("forgotten"):
+    if note.forgotten:
         say(("forgotten since", "yellow"), indent=4)
     else:
-        citation = f"[mem:{line(note.get('citation'))}]"
-        say((citation, "cyan"), f" {line(note.get('day'))}: {line(note.get('text'), NOTE_CHARS)}", indent=4)
+        citation = f"[mem:{line(note.citation)}]"
+        say((citation, "cyan"), f" {line(note.day)}: {line(note.text, NOTE_CHARS)}", indent=4)
     why = _why(note)
     if why:
         say((why, "dim"), indent=6)
 
 
 def _title(prompt: GivenPrompt) -> str:
-    if "start" in prompt:
-        return f"session start ({line(prompt['start'])})"
-    if "moment" in prompt:
-        return line(prompt["moment"])
-    text = prompt["prompt"]
+    if prompt.start:
+        return f"session start ({line(prompt.start)})"
+    if prompt.moment:
+        return line(prompt.moment)
+    text = prompt.prompt
     return line(text, PROMPT_CHARS) if text else "(prompt not kept, or forgotten)"
 
 
 def _why(note: GivenNote) -> str:
     """Return the scores and the reason in words."""
     facts = []
-    if note.get("chance") is not None:
-        scores = [("words", note.get("lexical")), ("meaning", note.get("vector"))]
+    if note.chance is not None:
+        scores = [("words", note.lexical), ("meaning", note.vector)]
         parts = ", ".join(f"{name} {number(value)}" for name, value in scores if value is not None)
-        facts.append(f"chance {number(note['chance'])}" + (f" ({parts})" if parts else ""))
-    reason = line(note.get("reason"))
+        facts.append(f"chance {number(note.chance)}" + (f" ({parts})" if parts else ""))
+    reason = line(note.reason)
     if reason not in ("", "kept"):
         facts.append(reason)
-    if note.get("why"):
-        facts.append(line(note["why"]))
-    if note.get("newer"):
-        facts.append(f"older than [mem:{line(note['newer'])}]")
+    if note.why:
+        facts.append(line(note.why))
+    if note.newer:
+        facts.append(f"older than [mem:{line(note.newer)}]")
     return "; ".join(facts)
 
 
 def _silence(prompt: GivenPrompt) -> str:
     """Return the reason why a prompt was given no note."""
-    if prompt.get("gate"):
-        return line(prompt["gate"])
-    count = prompt.get("left_out_count", 0)
+    if prompt.gate:
+        return line(prompt.gate)
+    count = prompt.left_out_count or 0
     return f"none of {counted(count, 'memory')} was fit" if count else "no memory resembles it"
 
 

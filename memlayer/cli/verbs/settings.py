@@ -119,18 +119,18 @@ def _say_changed(key: str, value: object, as_json: bool, says: str) -> None:
 def show_settings(project: str | None, as_json: bool) -> None:
     """Print every setting. Exits with 1 when a setting is wrong."""
     held = held_settings(client(), locate(project_dir(project)).root, os.environ)
-    problem, rows = held["problem"], held["settings"]
+    problem, rows = held.problem, held.settings
     if as_json:
-        print_json({name: value for name, value in held.items() if name != "ignored"})
+        print_json({name: value for name, value in held.fields().items() if name != "ignored"})
         sys.exit(1 if problem else 0)
     if problem:
         say(("Wrong", "bold red"), f": {line(problem)}. Until it is corrected, these values apply:", to_stderr=True)
-    if held["changed_since_daemon"]:
+    if held.changed_since_daemon:
         say(
             ("Not yet in force", "yellow"),
-            f": {held['file']} has changed since the daemon started. Run {RESTART}",
+            f": {held.file} has changed since the daemon started. Run {RESTART}",
         )
-    for warning in held["warnings"]:
+    for warning in held.warnings:
         say(("Ignored", "yellow"), f": {line(warning)}")
     width = max(len(row["key"]) for row in rows)
     for row in rows:

@@ -15,17 +15,18 @@ from memlayer.daemon.handlers import HANDLERS
 from memlayer.daemon.hook_call import Answer, begin_call, count_kept, serve
 from memlayer.daemon.ops import agent_compaction as compaction
 from memlayer.daemon.ops.agent_compaction import Talk
-from memlayer.daemon.ops.requests import Progress, Table, project_of, services_of, several_sessions
+from memlayer.daemon.ops.requests import Progress, project_of, services_of, several_sessions
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import batches, derived, flush
 from memlayer.edge.capture.payload import Payload, clean, spool_event
 from memlayer.edge.home import project
-from memlayer.edge.ipc import ops
-from memlayer.edge.ipc.session_answers import TalkEvent, TalkStep
+from memlayer.edge.home.session_ids import AGENT_SESSION
 from memlayer.errors import MemlayerError, UserError
 from memlayer.model import Memory
 from memlayer.records.sessions import Session
 from memlayer.text.context_block import quoted
+from memlayer.wire import tools as ops
+from memlayer.wire.tools import TalkEvent, TalkStep
 
 log = logging.getLogger(__name__)
 START_WAIT_S = 3.0  # for a store that is still opening, once a talk
@@ -42,7 +43,7 @@ HOOKS = {
 def turn(state: State, arguments: ops.Turn, progress: Progress) -> TalkStep:
     """Take a step of a talk; {} where memory is switched off."""
     if not arguments.project_dir or not project.enabled(project.locate(arguments.project_dir).root):
-        return {}
+        return TalkStep()
     if arguments.phase in HOOKS:
         return _as_hook(state, arguments)
     if arguments.phase not in PHASES:
@@ -76,9 +77,9 @@ def _as_hook(state: State, arguments: ops.Turn) -> TalkStep:
     answers: list[Answer] = []
     serve(state, HANDLERS[hook], call, started + DUE_S, keep=lambda: count_kept(state), reply=answers.append)
     answer = answers[0]
-    step: TalkStep = {"context": answer.context, "notice": answer.notice}
+    step = TalkStep(context=answer.context, notice=answer.notice)
     if answer.recalled is not None:
-        step["ids"] = [candidate.citation for candidate in answer.recalled.entries]
+        step.ids = [candidate.citation for candidate in answer.recalled.entries]
     return step
 
 
@@ -127,11 +128,11 @@ def _compact(state: State, arguments: ops.Turn) -> TalkStep:
         _begin_context(state, session, min(kept, default=0))
         state.sessions.save_changed()
     orders, given = standing_orders(services.store, session.project_id)
-    return {
-        "orders": orders,
-        "constraints": compaction.session_constraints(services.store, session.id, given),
-        "citation": memory.citation if memory is not None else "",
-    }
+    return TalkStep(
+        orders=orders,
+        constraints=compaction.session_constraints(services.store, session.id, given),
+        citation=memory.citation if memory is not None else "",
+    )
 
 
 def _put_summary(state: State, session: Session, arguments: ops.Turn) -> Memory | None:
@@ -173,16 +174,16 @@ def _undo(state: State, arguments: ops.Turn) -> TalkStep:
 
 def _talk(session: Session, talk: Talk) -> TalkStep:
     events: list[TalkEvent] = [
-        {
-            "kind": event.kind,
-            "prompt_id": event.prompt_id,
-            "text": event.text,
-            "detail": event.detail,
-            "at_ms": event.at_ms,
-        }
+        TalkEvent(
+            kind=event.kind,
+            prompt_id=event.prompt_id,
+            text=event.text,
+            detail=event.detail,
+            at_ms=event.at_ms,
+        )
         for event in talk.events
     ]
-    return {"session_id": session.id, "summary": talk.summary, "events": events}
+    return TalkStep(session_id=session.id, summary=talk.summary, events=events)
 
 
 def _known(state: State, arguments: ops.Turn) -> Session:
@@ -191,13 +192,13 @@ def _known(state: State, arguments: ops.Turn) -> Session:
     Raises UserError for none, for several, for a session of the host and for another project's.
     """
     start, project_id = arguments.session_id, project_of(state, arguments.project_dir)
-    talks = [session for session in state.sessions.all() if session.id.startswith(ops.AGENT_SESSION)]
+    talks = [session for session in state.sessions.all() if session.id.startswith(AGENT_SESSION)]
     own = [talk for talk in talks if talk.project_id == project_id]
     if not start:
         matches = own[:1]
     else:
         matches = [talk for talk in own if talk.id == start]
-        matches = matches or [talk for talk in own if talk.id.removeprefix(ops.AGENT_SESSION).startswith(start)]
+        matches = matches or [talk for talk in own if talk.id.removeprefix(AGENT_SESSION).startswith(start)]
         matches = matches or [talk for talk in own if talk.id.startswith(start)]
     if len(matches) == 1:
         return matches[0]
@@ -210,4 +211,3 @@ def _known(state: State, arguments: ops.Turn) -> Session:
 
 
 PHASES: dict[str, Callable[[State, ops.Turn], TalkStep]] = {"compact": _compact, "history": _history, "undo": _undo}
-OPERATIONS: Table = {ops.Turn: turn}

@@ -11,7 +11,6 @@ from memlayer.compose import Services
 from memlayer.daemon.ops.requests import (
     OPEN_WAIT_S,
     Progress,
-    Table,
     memory_row,
     named,
     project_of,
@@ -22,28 +21,21 @@ from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import derived, intake
 from memlayer.deletion.forget import ForgetPlan
-from memlayer.edge.ipc import answers, ops
 from memlayer.errors import DaemonError, StoreError, UserError
 from memlayer.kinds import Category
 from memlayer.model import Scope
 from memlayer.ports import Removed, Selection
 from memlayer.recall.query import typed_query
 from memlayer.text.context_block import bare_id
+from memlayer.wire import curation as ops
 
 log = logging.getLogger(__name__)
 APART_S = 10.0  # between two looks whether deletion by age is due
 UNFINISHED = "not everything is gone: %s: %s; ask again, or the daemon finishes it when it starts next"
 FLOOR = 0.4  # relevance from which words name a memory
-NOTHING: answers.Forgotten = {
-    "memories": [],
-    "events": 0,
-    "removed": {"events": 0, "memories": 0, "chunks": 0},
-    "left": [],
-    "unknown": [],
-}
 
 
-def forget(state: State, arguments: ops.Forget, progress: Progress) -> answers.Forgotten:
+def forget(state: State, arguments: ops.Forget, progress: Progress) -> ops.Forgotten:
     """Forget a selection of memories, or only show it (`dry_run`).
 
     memories: all that go, each with `along`: whether it goes because of another one. events: how many go. left: memory
@@ -56,34 +48,35 @@ def forget(state: State, arguments: ops.Forget, progress: Progress) -> answers.F
     state.jobs.submit("take in", lambda: take(state)).result()
     project_id = project_of(state, arguments.project_dir, is_global=arguments.is_global)
     if arguments.project_dir and not project_id:
-        return NOTHING
+        return ops.Forgotten()
     is_narrowed = bool(arguments.ids or arguments.query)
     session_id = session_named(state, arguments.session_id)
     chosen, unknown = _chosen(state, services, arguments, project_id)
     if is_narrowed and not chosen:
-        return {**NOTHING, "unknown": unknown}
+        return ops.Forgotten(unknown=unknown)
     selection = Selection(chosen, session_id, project_id, arguments.before_ms)
     if selection == Selection() or (arguments.is_global and not is_narrowed):
         raise UserError("Give an ID, --session, --project, --query or --before")
     keep_sources = arguments.keep_sources
     if chosen and not services.forget.select(selection):
-        return NOTHING
+        return ops.Forgotten()
     removed, left = Removed(), list[str]()
     if arguments.dry_run:
         plan = services.forget.plan(selection, keep_sources=keep_sources)
     else:
         job = lambda: erase(state, selection, keep_sources=keep_sources)  # noqa: E731
         plan, removed, left = state.jobs.submit("forget %d" % id(arguments), job).result()
-    memories: list[answers.ForgottenMemory] = [
-        {**memory_row(state, memory), "along": memory.id not in plan.named_ids} for memory in plan.memories
+    memories: list[ops.ForgottenMemory] = [
+        ops.ForgottenMemory.of(memory_row(state, memory), along=memory.id not in plan.named_ids)
+        for memory in plan.memories
     ]
-    return {
-        "memories": memories,
-        "events": len(plan.rows.event_ids),
-        "removed": _counts(removed),
-        "left": left,
-        "unknown": unknown,
-    }
+    return ops.Forgotten(
+        memories=memories,
+        events=len(plan.rows.event_ids),
+        removed=removed,
+        left=left,
+        unknown=unknown,
+    )
 
 
 def _chosen(
@@ -108,7 +101,7 @@ def _chosen(
     return selected, unknown if selected else []
 
 
-def gc(state: State, arguments: ops.Gc, progress: Progress) -> answers.Aged:
+def gc(state: State, arguments: ops.Gc, progress: Progress) -> ops.Aged:
     """Delete memories that are too old, or only show them (`dry_run`).
 
     rows: counts by project and kind. days: the settings. left: see forget.
@@ -121,21 +114,17 @@ def gc(state: State, arguments: ops.Gc, progress: Progress) -> answers.Aged:
         state.embedder.settled.wait(OPEN_WAIT_S)
         state.jobs.submit("take in", lambda: intake.take_in(state)).result()
         removed, left = state.jobs.submit("gc", lambda: collect(state)).result()
-    rows: list[answers.AgedRows] = [
-        {
-            "project_id": count.project_id,
-            "what": count.kind,
-            "rows": count.rows,
-            "oldest_ms": count.oldest_ms,
-            "project": state.projects.name(count.project_id),
-        }
+    rows: list[ops.AgedRows] = [
+        ops.AgedRows(
+            project_id=count.project_id,
+            what=count.kind,
+            rows=count.rows,
+            oldest_ms=count.oldest_ms,
+            project=state.projects.name(count.project_id),
+        )
         for count in plan.counts
     ]
-    return {"days": asdict(rules), "rows": rows, "removed": _counts(removed), "left": left}
-
-
-def _counts(removed: Removed) -> answers.RemovedRows:
-    return {"events": removed.events, "memories": removed.memories, "chunks": removed.chunks}
+    return ops.Aged(days=asdict(rules), rows=rows, removed=removed, left=left)
 
 
 # -- the writer's jobs
@@ -212,6 +201,3 @@ def renew(state: State, services: Services, project_ids: Iterable[str]) -> list[
         left += services.files.left_alone(project_id)
     services.forget.erasure.finished()
     return left
-
-
-OPERATIONS: Table = {ops.Forget: forget, ops.Gc: gc}

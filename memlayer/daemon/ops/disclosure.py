@@ -12,9 +12,7 @@ from memlayer.consolidation import lineage
 from memlayer.consolidation.authors import by_models
 from memlayer.daemon.ops import memories as by_hand
 from memlayer.daemon.ops.requests import (
-    Fields,
     Progress,
-    Table,
     about_given,
     named,
     services_of,
@@ -27,7 +25,6 @@ from memlayer.disclosure import Detail, IndexEntry, Span
 from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import clean
 from memlayer.edge.home import project as places
-from memlayer.edge.ipc import answers, ops
 from memlayer.errors import UserError
 from memlayer.kinds import CATEGORIES, NOTED, Category, Kind, category_named
 from memlayer.model import Memory, Scope, turn_memory_id
@@ -36,11 +33,13 @@ from memlayer.recall.query import typed_query
 from memlayer.recall.recall import RecallRules
 from memlayer.recall.search import Filters, Search
 from memlayer.recall.snippet import snippet
-from memlayer.records.usages import sessions_citing, share_since
+from memlayer.records.usages import sessions_citing, uses_within
 from memlayer.text.context_block import bare_id, day_of, flatten
 from memlayer.turns.outcome import call_of, from_calls
 from memlayer.turns.remembered import is_all_redacted, refuse_too_long, remember_event
 from memlayer.turns.turn_memory import mark_of
+from memlayer.wire import memories as memory_ops
+from memlayer.wire import tools as tool_ops
 
 MAX_HITS, MAX_WINDOW = 20, 10
 USED_DAYS = 30
@@ -48,7 +47,7 @@ COUNTED = 100_000
 MAX_FILES, MAX_PATH_CHARS = 8, 300  # of a model's memory
 
 
-def search(state: State, arguments: ops.MemSearch, progress: Progress) -> answers.TextForModel:
+def search(state: State, arguments: tool_ops.MemSearch, progress: Progress) -> tool_ops.TextForModel:
     """Return index lines of the best hits, with their citations."""
     if not (arguments.query or arguments.file or arguments.error):
         raise UserError("query is missing")
@@ -56,10 +55,10 @@ def search(state: State, arguments: ops.MemSearch, progress: Progress) -> answer
     if arguments.error:
         project_id = (scope.project_ids or ("",))[0]
         cures = _cures(services_of(state), arguments.error, project_id, arguments.session_id)
-        return {
-            "text": disclosure.index_text(arguments.error, cures[:limit], total=len(cures)),
-            "ids": [entry.memory.citation for entry in cures[:limit]],
-        }
+        return tool_ops.TextForModel(
+            text=disclosure.index_text(arguments.error, cures[:limit], total=len(cures)),
+            ids=[entry.memory.citation for entry in cures[:limit]],
+        )
     session_id = session_named(state, arguments.session, scope)
     words, memory_ids, is_named = about_given(state, arguments.query or arguments.file, scope)
     kind = Kind.TASK if arguments.kind == Kind.TASK else ""
@@ -71,7 +70,7 @@ def search(state: State, arguments: ops.MemSearch, progress: Progress) -> answer
     if scope.project_ids is None:
         entries = [replace(entry, project=state.projects.name(entry.memory.project_id)) for entry in entries]
     text = disclosure.index_text(arguments.query, entries, total=total)
-    return {"text": text, "ids": [entry.memory.citation for entry in entries]}
+    return tool_ops.TextForModel(text=text, ids=[entry.memory.citation for entry in entries])
 
 
 def _cures(services: Services, error: str, project_id: str, session_id: str) -> list[IndexEntry]:
@@ -127,7 +126,7 @@ def once(entries: list[IndexEntry]) -> list[IndexEntry]:
     ]
 
 
-def timeline(state: State, arguments: ops.MemTimeline, progress: Progress) -> answers.TextForModel:
+def timeline(state: State, arguments: tool_ops.MemTimeline, progress: Progress) -> tool_ops.TextForModel:
     """Return the turns around each memory in its session, or a session's."""
     if arguments.session:
         return _session_timeline(state, arguments)
@@ -138,25 +137,27 @@ def timeline(state: State, arguments: ops.MemTimeline, progress: Progress) -> an
         turn = lineage.own_turn(store, memory)
         turns = lineage.turns_around(store, turn, window) if turn is not None else []
         spans.append(Span(memory, turns, turn.id if turn is not None else ""))
-    return {"text": disclosure.timeline_text(spans, unknown), "ids": [memory.citation for memory in memories]}
+    return tool_ops.TextForModel(
+        text=disclosure.timeline_text(spans, unknown), ids=[memory.citation for memory in memories]
+    )
 
 
-def _session_timeline(state: State, arguments: ops.MemTimeline) -> answers.TextForModel:
+def _session_timeline(state: State, arguments: tool_ops.MemTimeline) -> tool_ops.TextForModel:
     """Return all turns of a session. Raises UserError."""
     session_id = session_named(state, arguments.session, scope_of(state, arguments.project_dir))
     query = MemoryQuery(session_id=session_id, category=Category.CONVERSATION, limit=COUNTED)
     turns = services_of(state).store.memories(query)[::-1]
-    return {"text": disclosure.session_text(session_id, turns), "ids": [turn.citation for turn in turns]}
+    return tool_ops.TextForModel(text=disclosure.session_text(session_id, turns), ids=[turn.citation for turn in turns])
 
 
-def details(state: State, arguments: ops.MemDetails, progress: Progress) -> answers.TextForModel:
+def details(state: State, arguments: tool_ops.MemDetails, progress: Progress) -> tool_ops.TextForModel:
     """Return memories whole, with versions, sources, files and commands."""
     memories, unknown = _found(state, arguments.ids, arguments.project_dir)
     text = disclosure.details_text(
         [_detail(state, memory) for memory in memories], unknown, start=max(0, arguments.from_)
     )
     note_opened(state, memories, arguments.session_id)
-    return {"text": text, "ids": [memory.citation for memory in memories]}
+    return tool_ops.TextForModel(text=text, ids=[memory.citation for memory in memories])
 
 
 def note_opened(state: State, memories: list[Memory], session_id: str) -> None:
@@ -166,7 +167,7 @@ def note_opened(state: State, memories: list[Memory], session_id: str) -> None:
     state.jobs.submit("opened %d" % time.monotonic_ns(), lambda: usages.opened(memories, session_id, at_ms))
 
 
-def stats(state: State, arguments: ops.MemStats, progress: Progress) -> Fields:
+def stats(state: State, arguments: tool_ops.MemStats, progress: Progress) -> tool_ops.StoredCounts:
     """Return counts of a project's memories, their days and recent uses."""
     store, scope = services_of(state).store, scope_of(state, arguments.project_dir)
     counts: dict[str, int] = {}
@@ -180,12 +181,12 @@ def stats(state: State, arguments: ops.MemStats, progress: Progress) -> Fields:
     names = {row.plural: row.noun for row in CATEGORIES.values() if row.plural == "days"}  # entries, not days
     listed = ", ".join("%d %s" % (count, names.get(name, name)) for name, count in counts.items() if count)
     span = " Turns from %s to %s." % (day_of(min(days)), day_of(max(days))) if days else ""
-    used = share_since(store, int(time.time() * 1000) - USED_DAYS * 86_400_000)
+    used = uses_within(store, USED_DAYS)
     uses = " In %d days: %d shown, %d cited, %d opened." % (USED_DAYS, used.shown, used.cited, used.opened)
-    return {"text": "Remembered of this project: %s.%s%s" % (listed or "nothing yet", span, uses), **counts}
+    return tool_ops.StoredCounts("Remembered of this project: %s.%s%s" % (listed or "nothing yet", span, uses), counts)
 
 
-def remember(state: State, arguments: ops.MemRemember, progress: Progress) -> answers.TextForModel:
+def remember(state: State, arguments: tool_ops.MemRemember, progress: Progress) -> tool_ops.TextForModel:
     """Keep a statement as a core memory, on disk before its merge."""
     scope_of(state, arguments.project_dir)
     if not arguments.project_dir:
@@ -202,26 +203,28 @@ def remember(state: State, arguments: ops.MemRemember, progress: Progress) -> an
         raise UserError("Nothing to remember: all of it is private")
     refuse_too_long(text)
     spool.put(state.home, event)
-    done = by_hand.remember(state, ops.Remember(str(event["id"])), progress)
-    citation = done["memory"]["citation"]
+    done = by_hand.remember(state, memory_ops.Remember(str(event["id"])), progress)
+    citation = done.memory.citation
     replaced, kept = _described(state, arguments, done)
-    older = dict.fromkeys([*(row["citation"] for row in done["older"]), *(row.citation for row in replaced)])
-    lines = ["%s as [mem:%s]." % ("Remembered" if done["is_new"] else "Known already", citation)]
+    older = dict.fromkeys([*(row.citation for row in done.older), *(row.citation for row in replaced)])
+    lines = ["%s as [mem:%s]." % ("Remembered" if done.is_new else "Known already", citation)]
     lines += ["Replaces [mem:%s]." % other for other in older]
-    lines += ["Replaced already by [mem:%s]." % other["citation"] for other in done["newer"]]
-    lines += ["A pinned memory says otherwise: [mem:%s]." % other["citation"] for other in done["contradicts"]]
+    lines += ["Replaced already by [mem:%s]." % other.citation for other in done.newer]
+    lines += ["A pinned memory says otherwise: [mem:%s]." % other.citation for other in done.contradicts]
     stays = "[mem:%s] stays: the user said it, and decides in `memlayer review`."
     lines += [stays % other.citation for other in kept]
-    return {"text": " ".join(lines), "ids": [citation]}
+    return tool_ops.TextForModel(text=" ".join(lines), ids=[citation])
 
 
-def _described(state: State, arguments: ops.MemRemember, done: answers.Remembered) -> tuple[list[Memory], list[Memory]]:
+def _described(
+    state: State, arguments: tool_ops.MemRemember, done: memory_ops.Remembered
+) -> tuple[list[Memory], list[Memory]]:
     """Return (memories replaced, memories that stay) for a statement.
 
     It is given its kind and files, also by a call that is asked again. A model replaces the words of models,
     never a person's: of those `review` asks.
     """
-    services, memory_id, is_new = services_of(state), done["memory"]["id"], done["is_new"]
+    services, memory_id, is_new = services_of(state), done.memory.id, done.is_new
     [memory] = services.store.memories(MemoryQuery(ids=[memory_id]))
     if memory.superseded_by and not is_new:
         return [], []
@@ -303,12 +306,3 @@ def _successors(store: Store, memories: list[Memory]) -> dict[str, str]:
     ids = {memory.superseded_by for memory in memories if memory.superseded_by not in ("", memory.id)}
     successors = store.memories(MemoryQuery(ids=sorted(ids), limit=len(ids))) if ids else []
     return {memory.id: memory.citation for memory in successors}
-
-
-OPERATIONS: Table = {
-    ops.MemSearch: search,
-    ops.MemTimeline: timeline,
-    ops.MemDetails: details,
-    ops.MemStats: stats,
-    ops.MemRemember: remember,
-}

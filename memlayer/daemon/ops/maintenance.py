@@ -11,20 +11,20 @@ from dataclasses import asdict
 
 from memlayer import __version__, compose
 from memlayer.config import settings_stamp, what_holds
-from memlayer.daemon.ops.requests import OPEN_WAIT_S, Fields, Progress, Table, project_of, services_of
+from memlayer.daemon.ops.requests import OPEN_WAIT_S, Fields, Progress, project_of, services_of
 from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.jobs import go_second
 from memlayer.daemon.resources.state import State, unheard
 from memlayer.daemon.tasks import derived, intake, reading, vectors
 from memlayer.edge.capture import spool
-from memlayer.edge.ipc import ops, protocol
-from memlayer.edge.ipc import upkeep_answers as answers
+from memlayer.edge.ipc import protocol
 from memlayer.errors import EmbedderError, UserError
 from memlayer.indexing import repair as repairing
 from memlayer.ports import Store
 from memlayer.records.tombstones import Tombstones
-from memlayer.records.usages import share_since
+from memlayer.records.usages import uses_within
 from memlayer.transcripts import audit
+from memlayer.wire import upkeep as ops
 
 log = logging.getLogger(__name__)
 DAY_MS = 86_400_000
@@ -32,19 +32,18 @@ USED_DAYS = 30
 RECHECK_APART_S = 30.0  # a full disk makes things fail as well, again and again
 
 
-def stats(state: State, arguments: ops.Stats, progress: Progress) -> answers.Stats:
+def stats(state: State, arguments: ops.Stats, progress: Progress) -> ops.StatsFound:
     """Return the counts of the store, and the daemon's own."""
     services = services_of(state)
     counts = asdict(services.store.stats())
     mode, why = state.mode()
     status = state.status()
     used_ever = counts.pop("usages")
-    used = share_since(services.store, int(time.time() * 1000) - USED_DAYS * DAY_MS)
     turns, reader = counts.pop("turns_by_reader"), services.consolidator.extractor.fingerprint
     return arguments.read_answer(
         {
             **counts,
-            "used": {"window_days": USED_DAYS, **used._asdict()},
+            "used": uses_within(services.store, USED_DAYS).fields(),
             "used_ever": used_ever,
             "consolidated": turns.get(reader, 0),
             "to_consolidate": sum(turns.values()) - turns.get(reader, 0),
@@ -69,20 +68,20 @@ def stats(state: State, arguments: ops.Stats, progress: Progress) -> answers.Sta
     )
 
 
-def flush(state: State, arguments: ops.Flush, progress: Progress) -> answers.Settled:
+def flush(state: State, arguments: ops.Flush, progress: Progress) -> ops.Settled:
     """Settle everything, in the background unless the caller waits."""
     services_of(state)
     if not arguments.wait:
         state.jobs.submit("flush", lambda: settle(state))
         waiting = len(spool.waiting(state.home))
-        return {"taken": 0, "consolidated": 0, "waiting": waiting, "embedded": 0, "unembedded": -1}
+        return ops.Settled(waiting=waiting, unembedded=-1)
     state.embedder.settled.wait(OPEN_WAIT_S)
     # A job of its own name: one that waits already would report its progress to somebody else.
-    done: answers.Settled = state.jobs.submit("flush %d" % id(arguments), lambda: settle(state, progress)).result()
+    done: ops.Settled = state.jobs.submit("flush %d" % id(arguments), lambda: settle(state, progress)).result()
     return done
 
 
-def files(state: State, arguments: ops.Files, progress: Progress) -> answers.MemoryFiles:
+def files(state: State, arguments: ops.Files, progress: Progress) -> ops.MemoryFiles:
     """Return the places of a project's memory files, and problems with them."""
     services = services_of(state)
     project_id = project_of(state, arguments.project_dir, is_global=arguments.is_global)
@@ -98,41 +97,41 @@ def files(state: State, arguments: ops.Files, progress: Progress) -> answers.Mem
             progress("extra files", 0, 1)
     folder = services.files.folder(project_id)
     paths = [os.path.join(folder, name) for name in services.files.names(project_id)] if folder else []
-    return {
-        "project_id": project_id,
-        "project": state.projects.name(project_id),
-        "folder": folder,
-        "files": [path for path in paths if os.path.lexists(path)],
-        "taken_back": taken,
-        "notices": state.status()["file_notices"],
-        "extra": services.extra.counts(),
-    }
+    return ops.MemoryFiles(
+        project_id=project_id,
+        project=state.projects.name(project_id),
+        folder=folder,
+        files=[path for path in paths if os.path.lexists(path)],
+        taken_back=taken,
+        notices=state.status()["file_notices"],
+        extra=services.extra.counts(),
+    )
 
 
-def reindex(state: State, arguments: ops.Reindex, progress: Progress) -> answers.Reindexed:
+def reindex(state: State, arguments: ops.Reindex, progress: Progress) -> ops.Reindexed:
     """Build the search index anew."""
     services = services_of(state)
 
-    def job() -> answers.Reindexed:
+    def job() -> ops.Reindexed:
         repairing.mark_turns(services.store, services.ingest)
         consolidated = intake.consolidate_now(state, progress)
         rebuild(state, progress)
         embed_missing(state, progress)
-        return {"chunks": services.store.stats().chunks, "consolidated": consolidated}
+        return ops.Reindexed(chunks=services.store.stats().chunks, consolidated=consolidated)
 
-    done: answers.Reindexed = state.jobs.submit("reindex %d" % id(arguments), job).result()
+    done: ops.Reindexed = state.jobs.submit("reindex %d" % id(arguments), job).result()
     return done
 
 
-def repair(state: State, arguments: ops.Repair, progress: Progress) -> answers.Repaired:
+def repair(state: State, arguments: ops.Repair, progress: Progress) -> ops.Repaired:
     """Repair the store, and take its damage off the record."""
     services_of(state)
     job = state.jobs.submit("repair %d" % id(arguments), lambda: mend(state, progress, is_requested=True))
-    done: answers.Repaired = job.result()
+    done: ops.Repaired = job.result()
     return done
 
 
-def witness(state: State, arguments: ops.Witness, progress: Progress) -> answers.Witnessed:
+def witness(state: State, arguments: ops.Witness, progress: Progress) -> ops.Witnessed:
     """Return the audit of the host's transcripts against the store.
 
     finding: (ok | warn | fail, the state of things, the remedy).
@@ -141,10 +140,10 @@ def witness(state: State, arguments: ops.Witness, progress: Progress) -> answers
     now_ms = int(time.time() * 1000)
     seen = audit.audit_sessions(state.home, state.sessions.all(), store, Tombstones(state.home), now_ms)
     finding = audit.finding(seen, is_capturing=state.settings.capture.enabled)
-    return arguments.read_answer({**asdict(seen), "unfound": list(seen.unfound), "finding": list(finding)})
+    return seen.changed(finding=list(finding))
 
 
-def settings(state: State, arguments: ops.Settings, progress: Progress) -> answers.SettingsHeld:
+def settings(state: State, arguments: ops.Settings, progress: Progress) -> ops.SettingsHeld:
     """Return the settings of the files of now and the caller's variables."""
     variables = dict(variable.partition("=")[::2] for variable in arguments.variables)
     held = what_holds(state.home, arguments.root, variables)
@@ -152,7 +151,7 @@ def settings(state: State, arguments: ops.Settings, progress: Progress) -> answe
     return arguments.read_answer({**held, "changed_since_daemon": is_behind})
 
 
-def status(state: State, arguments: ops.Status, progress: Progress) -> answers.Status:
+def status(state: State, arguments: ops.Status, progress: Progress) -> ops.StatusFound:
     """Return the daemon's state, also while the store is opening or failed."""
     return arguments.read_answer(
         {
@@ -166,10 +165,10 @@ def status(state: State, arguments: ops.Status, progress: Progress) -> answers.S
     )
 
 
-def stop(state: State, arguments: ops.Stop, progress: Progress) -> answers.Stopped:
+def stop(state: State, arguments: ops.Stop, progress: Progress) -> ops.Stopped:
     """Have the daemon leave."""
     state.leaving.set()
-    return {"pid": os.getpid()}
+    return ops.Stopped(pid=os.getpid())
 
 
 # -- upkeep
@@ -209,7 +208,7 @@ def rebuild(state: State, progress: Progress = unheard) -> int:
         return repairing.rebuild(services.store, services.indexer, report)
 
 
-def mend(state: State, progress: Progress = unheard, *, is_requested: bool = False) -> answers.Repaired:
+def mend(state: State, progress: Progress = unheard, *, is_requested: bool = False) -> ops.Repaired:
     """Repair the damage of the store.
 
     Major damage stays on record until a person requests this.
@@ -225,15 +224,12 @@ def mend(state: State, progress: Progress = unheard, *, is_requested: bool = Fal
     if is_requested or (not done.missing and all(note.is_minor for note in damage)):
         services.store.clear_damage()
     log.info("repaired: %s", done)
-    return {
-        "events": done.events,
-        "indexed": done.indexed,
-        "missing": done.missing,
-        "memories": done.memories + sum(note.brought_back for note in damage),
-        "in_doubt": [citation for note in damage for citation in note.in_doubt],
-        "damage": ["table %s: %s" % (note.table, note.says) for note in damage],
-        "aside": damage[0].aside if damage else "",
-    }
+    return done.changed(
+        memories=done.memories + sum(note.brought_back for note in damage),
+        in_doubt=[citation for note in damage for citation in note.in_doubt],
+        damage=["table %s: %s" % (note.table, note.says) for note in damage],
+        aside=damage[0].aside if damage else "",
+    )
 
 
 def look(state: State) -> None:
@@ -266,7 +262,7 @@ def reindex_if_stale(state: State, store: Store) -> None:
         state.jobs.submit("reindex", lambda: rebuild(state))
 
 
-def settle(state: State, progress: Progress = unheard) -> answers.Settled:
+def settle(state: State, progress: Progress = unheard) -> ops.Settled:
     """Settle everything now."""
     services = state.services.result()
     taken = intake.take_in(state, progress)
@@ -279,13 +275,13 @@ def settle(state: State, progress: Progress = unheard) -> answers.Settled:
     services.store.upkeep()
     intake.save_small(state)
     state.jobs.failing.clear()  # all that jobs do by themselves has just been done
-    return {
-        "taken": taken,
-        "consolidated": consolidated,
-        "waiting": len(spool.waiting(state.home)),
-        "embedded": embedded,
-        "unembedded": services.store.count_unembedded(embedder.fingerprint) if embedder is not None else -1,
-    }
+    return ops.Settled(
+        taken=taken,
+        consolidated=consolidated,
+        waiting=len(spool.waiting(state.home)),
+        embedded=embedded,
+        unembedded=services.store.count_unembedded(embedder.fingerprint) if embedder is not None else -1,
+    )
 
 
 def waiting_age_s(home: str) -> float:
@@ -295,16 +291,3 @@ def waiting_age_s(home: str) -> float:
         return max(0.0, time.time() - os.stat(waiting[0]).st_mtime) if waiting else 0.0
     except OSError:
         return 0.0
-
-
-OPERATIONS: Table = {
-    ops.Stats: stats,
-    ops.Flush: flush,
-    ops.Files: files,
-    ops.Reindex: reindex,
-    ops.Repair: repair,
-    ops.Witness: witness,
-    ops.Settings: settings,
-    ops.Status: status,
-    ops.Stop: stop,
-}

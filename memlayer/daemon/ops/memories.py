@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from memlayer.consolidation import lineage
-from memlayer.daemon.ops.requests import Progress, Table, memory_row, one_named, services_of
+from memlayer.daemon.ops.requests import Progress, memory_row, one_named, services_of
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import batches, derived
 from memlayer.edge.capture.payload import clean
-from memlayer.edge.ipc import answers, ops
 from memlayer.errors import UserError
 from memlayer.kinds import Category
-from memlayer.model import Event, Memory
+from memlayer.model import Memory
 from memlayer.notes.review import How
 from memlayer.notes.review_log import ReviewLog
 from memlayer.ports import MemoryQuery
+from memlayer.wire import memories as ops
 
 SAID = ("user", "assistant", "remember")
 
 
-def remember(state: State, arguments: ops.Remember, progress: Progress) -> answers.Remembered:
+def remember(state: State, arguments: ops.Remember, progress: Progress) -> ops.Remembered:
     """Take in a `remember` event from the spool; return its core memory.
 
     older: memories that it superseded. newer: the memory that superseded it already. contradicts: pinned memories that
@@ -40,23 +40,23 @@ def remember(state: State, arguments: ops.Remember, progress: Progress) -> answe
     older = [
         old for old in store.memories(MemoryQuery(superseded_by=[memory.id])) if not lineage.is_wording_of(old, memory)
     ]
-    return {
-        "memory": memory_row(state, memory),
-        "is_new": memory.source_ids == (event_id,),
-        "older": [memory_row(state, old) for old in older if old.superseded_ms == memory.at_ms],
-        "newer": [memory_row(state, newest)] if newest.id != memory.id else [],
-        "contradicts": [memory_row(state, pinned) for pinned in services.consolidator.pinned_against(memory)],
-    }
+    return ops.Remembered(
+        memory=memory_row(state, memory),
+        is_new=memory.source_ids == (event_id,),
+        older=[memory_row(state, old) for old in older if old.superseded_ms == memory.at_ms],
+        newer=[memory_row(state, newest)] if newest.id != memory.id else [],
+        contradicts=[memory_row(state, pinned) for pinned in services.consolidator.pinned_against(memory)],
+    )
 
 
-def pin(state: State, arguments: ops.Pin, progress: Progress) -> answers.Changed:
+def pin(state: State, arguments: ops.Pin, progress: Progress) -> ops.Changed:
     """Pin a memory, or unpin it (`off`)."""
     services = services_of(state)
     memory = one_named(services.store, arguments.id_)
     return _changed(state, lambda: services.consolidator.pin(memory, not arguments.off))
 
 
-def edit(state: State, arguments: ops.Edit, progress: Progress) -> answers.Changed:
+def edit(state: State, arguments: ops.Edit, progress: Progress) -> ops.Changed:
     """Give a memory another text, headline or subject, redacted here."""
     services = services_of(state)
     memory = one_named(services.store, arguments.id_)
@@ -66,14 +66,14 @@ def edit(state: State, arguments: ops.Edit, progress: Progress) -> answers.Chang
     return _changed(state, lambda: services.consolidator.edit(memory, text, headline, subject))
 
 
-def restore(state: State, arguments: ops.Restore, progress: Progress) -> answers.Changed:
+def restore(state: State, arguments: ops.Restore, progress: Progress) -> ops.Changed:
     """Make a superseded memory current again."""
     services = services_of(state)
     memory = one_named(services.store, arguments.id_)
     return _changed(state, lambda: services.consolidator.restore(memory, keep_both=arguments.keep_both))
 
 
-def _changed(state: State, change: Callable[[], Memory]) -> answers.Changed:
+def _changed(state: State, change: Callable[[], Memory]) -> ops.Changed:
     """Have the writer make a change and publish it."""
     services = services_of(state)
 
@@ -82,10 +82,10 @@ def _changed(state: State, change: Callable[[], Memory]) -> answers.Changed:
         derived.memories_changed(state, services.consolidator.changed_projects())
         return memory
 
-    return {"memory": memory_row(state, state.jobs.submit("change %d" % id(change), job).result())}
+    return ops.Changed(memory=memory_row(state, state.jobs.submit("change %d" % id(change), job).result()))
 
 
-def history(state: State, arguments: ops.History, progress: Progress) -> answers.Versions:
+def history(state: State, arguments: ops.History, progress: Progress) -> ops.Versions:
     """Return a memory's versions, newest first, with states and sources."""
     store = services_of(state).store
     memory = one_named(store, arguments.id_)
@@ -95,20 +95,22 @@ def history(state: State, arguments: ops.History, progress: Progress) -> answers
     ids = sorted({source for version in versions for source in version.source_ids})
     events = {event.id: event for event in store.events(ids=ids, limit=len(ids))} if ids else {}
     reasons = _retirements(state)
-    return {
-        "asked": memory.id,
-        "versions": [
-            {
-                **memory_row(state, version),
-                "state": lineage.state_of(version, by_id.get),
-                "why": reasons.get(version.id) or reasons.get(version.text, ""),
-                "sources": [
-                    _source(events[key]) for key in version.source_ids if key in events and events[key].kind in SAID
+    return ops.Versions(
+        asked=memory.id,
+        versions=[
+            ops.Version.of(
+                memory_row(state, version),
+                state=lineage.state_of(version, by_id.get),
+                why=reasons.get(version.id) or reasons.get(version.text, ""),
+                sources=[
+                    ops.SourceRow.of(events[key])
+                    for key in version.source_ids
+                    if key in events and events[key].kind in SAID
                 ],
-            }
+            )
             for version in versions
         ],
-    }
+    )
 
 
 def _retirements(state: State) -> dict[str, str]:
@@ -116,22 +118,3 @@ def _retirements(state: State) -> dict[str, str]:
     refused = {row["text"]: row["reason"] for reading in services_of(state).readings.all() for row in reading.refused}
     dropped = [decision for decision in ReviewLog(state.home).all() if decision.how == How.DROP and decision.before]
     return refused | {decision.before[0].id: "retired: you dropped it in the review" for decision in dropped}
-
-
-def _source(event: Event) -> answers.SourceRow:
-    return {
-        "id": event.id,
-        "kind": event.kind,
-        "at_ms": event.at_ms,
-        "session_id": event.session_id,
-        "source": event.source,
-    }
-
-
-OPERATIONS: Table = {
-    ops.Remember: remember,
-    ops.Pin: pin,
-    ops.Edit: edit,
-    ops.Restore: restore,
-    ops.History: history,
-}

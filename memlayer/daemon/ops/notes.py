@@ -10,19 +10,9 @@ from typing import Any
 
 from memlayer import compose
 from memlayer.config.providers import PROVIDERS
-from memlayer.daemon.ops.requests import Progress, Table, project_of, services_of
+from memlayer.daemon.ops.requests import Progress, project_of, services_of
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import derived, reading
-from memlayer.edge.ipc import ops
-from memlayer.edge.ipc.arguments import value_of
-from memlayer.edge.ipc.session_answers import (
-    HeadlinesWritten,
-    NotesState,
-    ProjectEstimate,
-    RefusedNote,
-    RefusedNotes,
-    SessionsRead,
-)
 from memlayer.errors import UserError
 from memlayer.kinds import Category
 from memlayer.model import Memory
@@ -33,6 +23,15 @@ from memlayer.notes.request import MAX_ANSWER_TOKENS, first_part, tokens_of
 from memlayer.notes.session_turns import is_worth_reading
 from memlayer.ports import MemoryQuery
 from memlayer.records.sessions import Session
+from memlayer.wire import notes as ops
+from memlayer.wire.notes import (
+    HeadlinesWritten,
+    NotesState,
+    ProjectEstimate,
+    RefusedNote,
+    RefusedNotesFound,
+    SessionsRead,
+)
 
 USUAL_ANSWER_TOKENS = 500
 HEADLINE_TOKENS = 45  # of an answer, for each note
@@ -60,23 +59,23 @@ def notes(state: State, arguments: ops.Notes, progress: Progress) -> NotesState:
     chosen, place = state.settings.consolidation, arguments.project_dir
     use = compose.model_use(state.settings, state.home)
     status = reading.status(state)
-    return {
-        **status,
-        "provider": chosen.provider,
-        "model": chosen.model_name,
-        "base_url": chosen.base_url,
-        "reads": chosen.reads,
-        "is_enabled": state.settings.notes.enabled,
-        "is_allowed": reading.is_allowed(Session("", project_dir=place)),
-        "today_tokens": _tokens(use, "today"),
-        "all_tokens": _tokens(use, "all"),
-        "daily_tokens": chosen.daily_tokens,
-        "is_over": bool(use.get("is_over")),
-        "why": status["why"] or str(use.get("missing") or use.get("problem") or ""),
-        "problem": str(use.get("problem") or ""),
-        "problem_ms": int(str(use.get("problem_ms") or 0)),
-        "model_missing": str(use.get("missing") or ""),
-    }
+    return NotesState.of(
+        status,
+        provider=chosen.provider,
+        model=chosen.model_name,
+        base_url=chosen.base_url,
+        reads=chosen.reads,
+        is_enabled=state.settings.notes.enabled,
+        is_allowed=reading.is_allowed(Session("", project_dir=place)),
+        today_tokens=_tokens(use, "today"),
+        all_tokens=_tokens(use, "all"),
+        daily_tokens=chosen.daily_tokens,
+        is_over=bool(use.get("is_over")),
+        why=status.why or str(use.get("missing") or use.get("problem") or ""),
+        problem=str(use.get("problem") or ""),
+        problem_ms=int(str(use.get("problem_ms") or 0)),
+        model_missing=str(use.get("missing") or ""),
+    )
 
 
 def _tokens(use: Mapping[str, Any], name: str) -> int:
@@ -84,21 +83,19 @@ def _tokens(use: Mapping[str, Any], name: str) -> int:
     return int(counts["tokens"]) if isinstance(counts, dict) else 0
 
 
-def refused(state: State, arguments: ops.RefusedNotes, progress: Progress) -> RefusedNotes:
+def refused(state: State, arguments: ops.RefusedNotes, progress: Progress) -> RefusedNotesFound:
     """Return refused notes with their reasons, newest first."""
     readings, wanted = services_of(state).readings, project_of(state, arguments.project_dir)
     if arguments.project_dir and not wanted:
-        return {"refusals": [], "total": 0}
+        return RefusedNotesFound(refusals=[], total=0)
     rows: list[RefusedNote] = [
-        value_of(
-            RefusedNote, {**row, "session_id": reading.session_id, "project": state.projects.name(reading.project_id)}
-        )  # it was read from a file
+        RefusedNote.parse({**row, "session_id": reading.session_id, "project": state.projects.name(reading.project_id)})
         for reading in readings.all()
         for row in reading.refused
         if not wanted or reading.project_id == wanted
     ]
-    rows.sort(key=lambda row: -row["at_ms"])
-    return {"refusals": rows[: arguments.limit], "total": len(rows)}
+    rows.sort(key=lambda row: -row.at_ms)
+    return RefusedNotesFound(refusals=rows[: arguments.limit], total=len(rows))
 
 
 # -- earlier sessions
@@ -116,14 +113,14 @@ def read(state: State, arguments: ops.ReadSessions, progress: Progress) -> Sessi
     estimates = [] if folder and not project_id else list(_unread(state, project_id, arguments.last, progress))
     estimates.sort(key=lambda row: row.session.last_ms)
     reader = reading.reader_of(state)
-    planned: SessionsRead = {
-        "is_on": reader is not None,
-        "dry_run": arguments.dry_run,
-        "sessions": len(estimates),
-        "calls": sum(row.calls for row in estimates),
-        "tokens": sum(row.tokens for row in estimates),
-        "by_project": _by_project(state, estimates),
-    }
+    planned = SessionsRead(
+        is_on=reader is not None,
+        dry_run=arguments.dry_run,
+        sessions=len(estimates),
+        calls=sum(row.calls for row in estimates),
+        tokens=sum(row.tokens for row in estimates),
+        by_project=_by_project(state, estimates),
+    )
     if arguments.dry_run or not estimates:
         return planned
     if reader is None:
@@ -135,16 +132,15 @@ def read(state: State, arguments: ops.ReadSessions, progress: Progress) -> Sessi
     before = _counts(services.readings.get(session_id) for session_id in ids)
     left, problem = _wait(state, reader, ids, progress)
     after = _counts(services.readings.get(session_id) for session_id in ids)
-    return {
-        **planned,
-        "calls": after["calls"] - before["calls"],
-        "tokens": after["tokens"] - before["tokens"],
-        "notes": after["notes"] - before["notes"],
-        "refused_notes": after["refused_notes"] - before["refused_notes"],
-        "read": len(ids) - left,
-        "waiting": left,
-        "problem": problem,
-    }
+    return planned.changed(
+        calls=after["calls"] - before["calls"],
+        tokens=after["tokens"] - before["tokens"],
+        notes=after["notes"] - before["notes"],
+        refused_notes=after["refused_notes"] - before["refused_notes"],
+        read=len(ids) - left,
+        waiting=left,
+        problem=problem,
+    )
 
 
 def _unread(state: State, project_id: str, last: int, progress: Progress) -> Iterator[Estimate]:
@@ -185,12 +181,12 @@ def _sessions(state: State, services: compose.Services, project_id: str) -> list
 def _by_project(state: State, estimates: Sequence[Estimate]) -> list[ProjectEstimate]:
     ids = dict.fromkeys(row.session.project_id for row in estimates)
     return [
-        {
-            "project_id": project_id,
-            "project": state.projects.name(project_id),
-            "sessions": sum(row.session.project_id == project_id for row in estimates),
-            "tokens": sum(row.tokens for row in estimates if row.session.project_id == project_id),
-        }
+        ProjectEstimate(
+            project_id=project_id,
+            project=state.projects.name(project_id),
+            sessions=sum(row.session.project_id == project_id for row in estimates),
+            tokens=sum(row.tokens for row in estimates if row.session.project_id == project_id),
+        )
         for project_id in ids
     ]
 
@@ -246,22 +242,22 @@ def headline(state: State, arguments: ops.Headlines, progress: Progress) -> Head
     subjects = [note.subject for note in known]
     sent = sum(tokens_of(headlines_prompt()) + tokens_of(headlines_request(notes, subjects)) for notes in calls)
     own_tokens = reader.own_tokens if reader is not None else PROVIDERS["claude-cli"].own_tokens
-    answer: HeadlinesWritten = {
-        "dry_run": arguments.dry_run, "is_on": reader is not None, "notes": len(waiting), "calls": len(calls),
-        "tokens": sent + len(calls) * own_tokens + len(waiting) * HEADLINE_TOKENS, "written": 0, "problem": "",
-    }  # fmt: skip
+    answer = HeadlinesWritten(
+        dry_run=arguments.dry_run, is_on=reader is not None, notes=len(waiting), calls=len(calls),
+        tokens=sent + len(calls) * own_tokens + len(waiting) * HEADLINE_TOKENS, written=0, problem="",
+    )  # fmt: skip
     if arguments.dry_run or not waiting:
         return answer
     if reader is None:
         raise UserError("No model reads sessions. `memlayer notes on` turns it on")
     for notes in calls:
-        progress("write headlines", answer["written"], len(waiting))
+        progress("write headlines", answer.written, len(waiting))
         headed = reader.head(notes, subjects)
         if headed is None:
-            return {**answer, "problem": reader.waits_why or reader.problem}
+            return answer.changed(problem=reader.waits_why or reader.problem)
         state.jobs.submit("keep headlines", partial(_keep_headed, state, project_id, headed)).result()
         subjects += [note.subject for note in headed]
-        answer["written"] += len(headed)
+        answer.written += len(headed)
     return answer
 
 
@@ -272,8 +268,3 @@ def _keep_headed(state: State, project_id: str, headed: Sequence[Memory]) -> Non
     same = [note for note in headed if note.id in rows and replace(note, headline="", subject="") == rows[note.id]]
     store.put_memories(same)
     derived.memories_changed(state, {project_id})
-
-
-OPERATIONS: Table = {
-    ops.Notes: notes, ops.RefusedNotes: refused, ops.ReadSessions: read, ops.Headlines: headline,
-}  # fmt: skip

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from typing import Any
 
 from memlayer import compose
 from memlayer.consolidation import lineage
 from memlayer.daemon.ops.disclosure import note_opened
 from memlayer.daemon.ops.requests import (
     Progress,
-    Table,
     about_given,
     category_given,
     memory_row,
@@ -21,11 +21,9 @@ from memlayer.daemon.ops.requests import (
     score_parts,
     services_of,
     session_named,
-    share_row,
 )
 from memlayer.daemon.resources.state import State
 from memlayer.disclosure import label_of
-from memlayer.edge.ipc import answers, ops
 from memlayer.edge.redaction.privacy import redact
 from memlayer.growth.facts import facts_of
 from memlayer.growth.levels import CRITERIA, Level, grow
@@ -38,10 +36,11 @@ from memlayer.recall.query import typed_query
 from memlayer.recall.recall import Recalled
 from memlayer.recall.search import Filters, Found, Search, find
 from memlayer.recall.snippet import snippet
-from memlayer.records.usages import MANY, sessions_citing, share_since
+from memlayer.records.usages import MANY, sessions_citing, uses_within
 from memlayer.text.context_block import bare_id, cut, flatten
 from memlayer.turns import evidence
 from memlayer.turns.turn_memory import mark_of, marked_text, spoken_parts
+from memlayer.wire import memories as ops
 
 NEIGHBOURS = 2
 LEFT_OUT_CHARS = 200
@@ -54,7 +53,7 @@ DEFAULT_DAYS = 30
 UNUSED_AFTER = 3  # sessions that were shown a memory, and did not cite it
 
 
-def recall(state: State, arguments: ops.Recall, progress: Progress) -> answers.Recalled:
+def recall(state: State, arguments: ops.Recall, progress: Progress) -> ops.Recalled:
     """Return the block for a prompt, with its gate and candidates."""
     services = services_of(state)
     project_id, place = state.projects.find(arguments.project_dir)
@@ -62,23 +61,23 @@ def recall(state: State, arguments: ops.Recall, progress: Progress) -> answers.R
     rules = state.rules_for(place).recall
     recalled = services.recall.answer(redact(arguments.prompt), state.scope(project_id), rules, session)
     mode, why = state.mode()
-    return {
-        "block": recalled.block,
-        "mode": mode,
-        "why": why,
-        "gate": recalled.gate.value,
-        "need": round(recalled.need, 4),
-        "signals": asdict(recalled.signals) if recalled.signals else {},
-        "queries": [recalled.query.text, " ".join(recalled.query.terms)] if recalled.query else [],
-        "took_ms": round(recalled.took_ms, 2),
-        "candidates": [
+    return ops.Recalled(
+        block=recalled.block,
+        mode=mode,
+        why=why,
+        gate=recalled.gate.value,
+        need=round(recalled.need, 4),
+        signals=asdict(recalled.signals) if recalled.signals else {},
+        queries=[recalled.query.text, " ".join(recalled.query.terms)] if recalled.query else [],
+        took_ms=round(recalled.took_ms, 2),
+        candidates=[
             _candidate(candidate, recalled, services if arguments.is_explained else None)
             for candidate in recalled.candidates
         ],
-    }
+    )
 
 
-def _candidate(candidate: Candidate, recalled: Recalled, services: compose.Services | None) -> answers.Candidate:
+def _candidate(candidate: Candidate, recalled: Recalled, services: compose.Services | None) -> ops.Candidate:
     """Return a candidate.
 
     services: None where nobody reads those that were left out.
@@ -86,19 +85,16 @@ def _candidate(candidate: Candidate, recalled: Recalled, services: compose.Servi
     text = candidate.snippet
     if not text and recalled.query and services is not None:  # left out: a short look at it
         text = snippet(candidate.chunk.text, services.terms.weights(recalled.query.terms), LEFT_OUT_CHARS)
-    return {
-        "key": candidate.key,
-        "citation": candidate.citation,
-        "score": candidate.score.score,
-        "chance": round(candidate.chance, 4),
-        "parts": {"helps": round(candidate.helps, 4), **score_parts(candidate.score)},
-        "kept": candidate.kept,
-        "reason": candidate.reason.value,
-        "snippet": text,
-    }
+    return ops.Candidate.of(
+        candidate,
+        score=candidate.score.score,
+        chance=round(candidate.chance, 4),
+        parts={"helps": round(candidate.helps, 4), **score_parts(candidate.score)},
+        snippet=text,
+    )
 
 
-def search(state: State, arguments: ops.Search, progress: Progress) -> answers.Hits:
+def search(state: State, arguments: ops.Search, progress: Progress) -> ops.Hits:
     """Return memories above a floor, and turns by their tool calls.
 
     Best first. The tool calls of the turns hold the words. hits: each with score, parts, snippet, preview (the start of
@@ -126,42 +122,44 @@ def search(state: State, arguments: ops.Search, progress: Progress) -> answers.H
     mode, why = state.mode()  # as it is after the query was embedded, or not
     rarity = services.terms.weights(query.terms)
 
-    def row(hit: Found) -> answers.Hit:
+    def row(hit: Found) -> ops.Hit:
         place = lines.of(hit.memory)
         mark = ("(older; newer: %s) " % hit.newer if hit.newer else "") + mark_of(hit.memory)
-        return {
-            **memory_row(state, hit.memory),
-            "score": hit.score.score,
-            "parts": score_parts(hit.score),
-            "snippet": mark + snippet(hit.chunk.text, rarity, SNIPPET_CHARS, most=SNIPPET_SENTENCES),
-            "preview": cut(flatten(marked_text(hit.memory)), PREVIEW_CHARS),
-            "event_type": label_of(hit.memory),
-            "path": place.path,
-            "start_line": place.start_line,
-            "end_line": place.end_line,
-        }
+        return ops.Hit.of(
+            memory_row(state, hit.memory),
+            score=hit.score.score,
+            parts=score_parts(hit.score),
+            snippet=mark + snippet(hit.chunk.text, rarity, SNIPPET_CHARS, most=SNIPPET_SENTENCES),
+            preview=cut(flatten(marked_text(hit.memory)), PREVIEW_CHARS),
+            event_type=label_of(hit.memory),
+            path=place.path,
+            start_line=place.start_line,
+            end_line=place.end_line,
+        )
 
     done = []
     if memory_ids is None and filters.kind in ("", Kind.TURN) and filters.category in (None, Category.CONVERSATION):
         done = find(services.store, arguments.query, scope.project_ids, TOOL_HITS, filters.admits_event)
-    return {
-        "mode": mode,
-        "why": why,
-        "hits": [row(hit) for hit in hits],
-        "done": [{**memory_row(state, memory), "snippet": event.text, "at_ms": event.at_ms} for memory, event in done],
-    }
+    return ops.Hits(
+        mode=mode,
+        why=why,
+        hits=[row(hit) for hit in hits],
+        done=[
+            ops.DoneTurn.of(memory_row(state, memory), snippet=event.text, at_ms=event.at_ms) for memory, event in done
+        ],
+    )
 
 
-def show(state: State, arguments: ops.Show, progress: Progress) -> answers.Matches:
+def show(state: State, arguments: ops.Show, progress: Progress) -> ops.Matches:
     """Return memories with their events, versions and neighbours in the session."""
     services = services_of(state)
     by_name = {name: named(services.store, name) for name in map(bare_id, arguments.ids)}
     matches = {memory.id: memory for memories in by_name.values() for memory in memories}
     note_opened(state, list(matches.values()), arguments.session_id)
-    return {
-        "matches": [_match(state, services, memory) for memory in matches.values()],
-        "unknown": [name for name, memories in by_name.items() if not memories],
-    }
+    return ops.Matches(
+        matches=[_match(state, services, memory) for memory in matches.values()],
+        unknown=[name for name, memories in by_name.items() if not memories],
+    )
 
 
 def _turns(store: Store, ids: Sequence[str]) -> list[Memory]:
@@ -170,43 +168,37 @@ def _turns(store: Store, ids: Sequence[str]) -> list[Memory]:
     return sorted(rows, key=lambda row: row.at_ms)
 
 
-def _match(state: State, services: compose.Services, memory: Memory) -> answers.Shown:
+def _match(state: State, services: compose.Services, memory: Memory) -> ops.Shown:
     store = services.store
     events = store.events(ids=memory.source_ids)
     turn = lineage.own_turn(store, memory)
     around = lineage.turns_around(store, turn, NEIGHBOURS) if turn is not None else []
     older = [version for version in store.memories(MemoryQuery(superseded_by=[memory.id])) if version != memory]
-    return {
-        "memory": memory_row(state, memory),
-        "newer": [memory_row(state, newer) for newer in store.memories(MemoryQuery(ids=[memory.superseded_by]))],
-        "older": [memory_row(state, version) for version in older],
-        "events": [
-            {"id": event.id, "kind": event.kind, "text": event.text, "at_ms": event.at_ms, "source": event.source}
+    return ops.Shown(
+        memory=memory_row(state, memory),
+        newer=[memory_row(state, newer) for newer in store.memories(MemoryQuery(ids=[memory.superseded_by]))],
+        older=[memory_row(state, version) for version in older],
+        events=[
+            ops.EventRow.of(event)
             for event in events
             if event.kind != Kind.TASK  # `task show` has its steps
         ],
-        "cited_in": [
-            {"session_id": session_id, "at_ms": at_ms} for session_id, at_ms in sessions_citing(store, memory.id)
+        cited_in=[
+            ops.UseRow(session_id=session_id, at_ms=at_ms) for session_id, at_ms in sessions_citing(store, memory.id)
         ],
-        "quotes": _quotes(memory, events),
-        "growth": _growth(store, memory),
-        "missing": services.forget.missing(memory, [event.id for event in events]),
-        "said_again": [memory_row(state, turn) for turn in _turns(store, services.tasks.graph.said_again(memory.id))],
-        "beside": [neighbour.told for neighbour in services.tasks.graph.neighbours(memory.id)],
-        "neighbours": [
-            {
-                "key": near.key,
-                "citation": near.citation,
-                "at_ms": near.at_ms,
-                "text": marked_text(near),
-                "mine": turn is not None and near.id == turn.id,
-            }
+        quotes=_quotes(memory, events),
+        growth=_growth(store, memory),
+        missing=services.forget.missing(memory, [event.id for event in events]),
+        said_again=[memory_row(state, turn) for turn in _turns(store, services.tasks.graph.said_again(memory.id))],
+        beside=[neighbour.told for neighbour in services.tasks.graph.neighbours(memory.id)],
+        neighbours=[
+            ops.Neighbour.of(near, text=marked_text(near), mine=turn is not None and near.id == turn.id)
             for near in around
         ],
-    }
+    )
 
 
-def _growth(store: Store, memory: Memory) -> answers.Growth:
+def _growth(store: Store, memory: Memory) -> dict[str, Any]:
     """Return a memory's level and the facts behind it."""
     if memory.category != Category.CORE:
         return {}
@@ -225,32 +217,22 @@ def _growth(store: Store, memory: Memory) -> answers.Growth:
     }
 
 
-def _quotes(memory: Memory, events: Sequence[Event]) -> list[answers.Quote]:
+def _quotes(memory: Memory, events: Sequence[Event]) -> list[ops.Quote]:
     """Return the words that a statement rests on.
 
     None of a turn that has changed since.
     """
-    quotes: list[answers.Quote] = []
+    quotes: list[ops.Quote] = []
     for row in evidence.from_json(memory.evidence):
         prompt, answer = spoken_parts([event for event in events if event.prompt_id == row.prompt_id])
         words = evidence.words_of(row, prompt, answer)
         at_ms = min((event.at_ms for event in events if event.prompt_id == row.prompt_id), default=0)
         if words:
-            quotes.append(
-                {
-                    "quote": words,
-                    "at_ms": at_ms,
-                    "start": row.start,
-                    "end": row.end,
-                    "speaker": row.speaker,
-                    "method": row.method,
-                    "confidence": row.confidence,
-                }
-            )
+            quotes.append(ops.Quote.of(row, quote=words, at_ms=at_ms))
     return quotes
 
 
-def list_memories(state: State, arguments: ops.List, progress: Progress) -> answers.Memories:
+def list_memories(state: State, arguments: ops.List, progress: Progress) -> ops.Memories:
     """Return memories of a project and every project, newest first."""
     store, folder, category = services_of(state).store, arguments.project_dir, category_given(arguments.category)
     project_id = project_of(state, folder, is_global=arguments.is_global)
@@ -272,44 +254,43 @@ def list_memories(state: State, arguments: ops.List, progress: Progress) -> answ
         )
     ]
     memories = sorted(memories, key=lambda memory: -memory.at_ms)[: arguments.limit]
-    return {"memories": [memory_row(state, memory) for memory in memories]}
+    return ops.Memories(memories=[memory_row(state, memory) for memory in memories])
 
 
 # -- uses
 
 
-def citations(state: State, arguments: ops.Citations, progress: Progress) -> answers.Cited:
+def citations(state: State, arguments: ops.Citations, progress: Progress) -> ops.Cited:
     """Return memories by use: newest, most cited, or never cited."""
     store, folder, order = services_of(state).store, arguments.project_dir, arguments.order
     days = arguments.days or (DEFAULT_DAYS if order else 0)
     since_ms = int(time.time() * 1000) - days * DAY_MS if days else 0
     project_id = project_of(state, folder)
     if folder and not project_id:
-        return {"memories": []}
+        return ops.Cited(memories=[])
     uses = store.usages(UsageQuery(project_id=project_id, since_ms=since_ms, limit=MANY))
     cited = _by_memory(use for use in uses if use.how == CITED)
     shown = _by_memory(use for use in uses if use.how == SHOWN)
     chosen = _chosen(order, cited, shown)[: arguments.limit]
     memories = {memory.id: memory for memory in store.memories(MemoryQuery(ids=chosen, limit=len(chosen) + 1))}
-    return {
-        "memories": [
-            {
-                **memory_row(state, memories[memory_id]),
-                "cited": len(cited.get(memory_id, ())),
-                "cited_sessions": _sessions(cited.get(memory_id, [])),
-                "shown_sessions": _sessions(shown.get(memory_id, [])),
-                "last_cited_ms": max((use.at_ms for use in cited.get(memory_id, ())), default=0),
-            }
+    return ops.Cited(
+        memories=[
+            ops.CitedMemory.of(
+                memory_row(state, memories[memory_id]),
+                cited=len(cited.get(memory_id, ())),
+                cited_sessions=_sessions(cited.get(memory_id, [])),
+                shown_sessions=_sessions(shown.get(memory_id, [])),
+                last_cited_ms=max((use.at_ms for use in cited.get(memory_id, ())), default=0),
+            )
             for memory_id in chosen
             if memory_id in memories
         ]
-    }
+    )
 
 
-def usage_share(state: State, arguments: ops.UsageShare, progress: Progress) -> answers.UsageShare:
+def usage_share(state: State, arguments: ops.CountUses, progress: Progress) -> ops.UsageShare:
     """Count notes shown, cited and opened lately, once a session."""
-    since_ms = int(time.time() * 1000) - arguments.days * DAY_MS
-    return share_row(arguments.days, share_since(services_of(state).store, since_ms))
+    return uses_within(services_of(state).store, arguments.days)
 
 
 def _chosen(order: str, cited: dict[str, list[Usage]], shown: dict[str, list[Usage]]) -> list[str]:
@@ -332,13 +313,3 @@ def _by_memory(uses: Iterable[Usage]) -> dict[str, list[Usage]]:
 
 def _sessions(uses: list[Usage]) -> int:
     return len({use.session_id for use in uses})
-
-
-OPERATIONS: Table = {
-    ops.Recall: recall,
-    ops.Search: search,
-    ops.Show: show,
-    ops.List: list_memories,
-    ops.Citations: citations,
-    ops.UsageShare: usage_share,
-}

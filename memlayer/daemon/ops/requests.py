@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
-from typing import Any, NamedTuple
+from inspect import isfunction, signature
+from types import ModuleType
+from typing import Any, NamedTuple, get_type_hints
 
 from memlayer import compose
 from memlayer.daemon.resources.state import Progress as Progress
 from memlayer.daemon.resources.state import State
-from memlayer.edge.ipc import answers
-from memlayer.edge.ipc.arguments import Arguments
 from memlayer.errors import UserError
 from memlayer.kinds import Category
 from memlayer.model import GLOBAL, Memory, Scope
@@ -18,9 +18,9 @@ from memlayer.ports import MemoryQuery, Store
 from memlayer.recall.retriever import Score
 from memlayer.recall.search import split_about
 from memlayer.records.sessions import Session
-from memlayer.records.usages import Share
 from memlayer.text.context_block import bare_id, day_of, flatten, quoted
 from memlayer.turns.turn_memory import marked_text
+from memlayer.wire import memories as ops
 from memlayer.wire.message import Asking, Message
 
 OPEN_WAIT_S = 50.0  # less than the command line waits for an answer
@@ -28,9 +28,23 @@ MATCHES_SHOWN, MATCH_CHARS = 8, 40  # of the sessions that a start of an id may 
 ANYWHERE = Scope(None)
 
 Fields = dict[str, Any]
-# Of the operation's own arguments, to its own answer; a test compares both.
-Handler = Callable[[State, Any, Progress], Mapping[str, Any] | Message]
-Table = dict[type[Arguments[Any]] | type[Asking[Any]], Handler]
+Handler = Callable[[State, Any, Progress], Message]
+PARAMETERS = ["state", "arguments", "progress"]  # of a handler
+
+
+def handlers(modules: Iterable[ModuleType]) -> dict[str, tuple[type[Asking[Any]], Handler]]:
+    """Return name -> (arguments, handler) of these modules' operations.
+
+    A handler is a public function of a state, an operation's arguments and a progress.
+    """
+    public = [
+        function
+        for module in modules
+        for name, function in vars(module).items()
+        if isfunction(function) and function.__module__ == module.__name__ and not name.startswith("_")
+    ]
+    hints = [(row, get_type_hints(row)) for row in public if list(signature(row).parameters) == PARAMETERS]
+    return {named["arguments"]().op: (named["arguments"], function) for function, named in hints}
 
 
 def services_of(state: State) -> compose.Services:
@@ -141,44 +155,13 @@ def about_given(state: State, query: str, scope: Scope) -> About:
     return About(words, frozenset.intersection(*rows), words == " ".join(names))
 
 
-def memory_row(state: State, memory: Memory) -> answers.MemoryRow:
+def memory_row(state: State, memory: Memory) -> ops.MemoryRow:
     """Return a memory as every answer has it, with its project's name."""
-    return {
-        "id": memory.id,
-        "key": memory.key,
-        "citation": memory.citation,
-        "category": memory.category,
-        "kind": memory.kind,
-        "text": marked_text(memory),
-        "importance": memory.importance,
-        "project_id": memory.project_id,
-        "project": state.projects.name(memory.project_id),
-        "session_id": memory.session_id,
-        "prompt_id": memory.prompt_id,
-        "source_ids": list(memory.source_ids),
-        "at_ms": memory.at_ms,
-        "superseded_by": memory.superseded_by,
-        "superseded_ms": memory.superseded_ms,
-        "pinned": memory.pinned,
-        "settled": memory.settled,
-        "evidence": memory.evidence,
-        "level": memory.level,
-        "files": list(memory.files),
-        "error": memory.error,
-        "headline": memory.headline,
-        "subject": memory.subject,
-    }
-
-
-def share_row(days: int, share: Share) -> answers.UsageShare:
-    """Return the uses within some days."""
-    return {
-        "window_days": days,
-        "shown": share.shown,
-        "cited": share.cited,
-        "opened": share.opened,
-        "cited_of_shown": share.cited_of_shown,
-    }
+    return ops.MemoryRow.of(
+        memory,
+        text=marked_text(memory),
+        project=state.projects.name(memory.project_id),
+    )
 
 
 def score_parts(score: Score) -> dict[str, float | None]:

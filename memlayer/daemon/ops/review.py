@@ -6,11 +6,10 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from memlayer.daemon.ops.requests import Progress, Table, memory_row, one_named, project_of, services_of
+from memlayer.daemon.ops.requests import Progress, memory_row, one_named, project_of, services_of
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import derived
 from memlayer.edge.capture.payload import clean
-from memlayer.edge.ipc import answers, ops
 from memlayer.errors import UserError
 from memlayer.kinds import Category, Kind
 from memlayer.model import Memory, citation_of
@@ -19,25 +18,26 @@ from memlayer.notes.review_log import ReviewLog
 from memlayer.tasks.book import TaskQuestion
 from memlayer.tasks.matcher import named
 from memlayer.text.context_block import bare_id, quoted
+from memlayer.wire import curation as ops
 
 Value = TypeVar("Value")
 
 
-def review(state: State, arguments: ops.Review, progress: Progress) -> answers.ReviewList:
+def review(state: State, arguments: ops.Review, progress: Progress) -> ops.ReviewList:
     """Return a project's questions on tasks, and its memories under review.
 
     The most urgent first.
     """
     reviewer, place = _review_of(state), _place_of(state, arguments.project_dir)
     items, asked = reviewer.items(place, _now_ms()), _asked(reviewer, place)
-    return {
-        "items": [_item_fields(state, item) for item in items[: arguments.limit]],
-        "total": len(items),
-        "task_questions": [_asked_fields(row) for row in asked[: arguments.limit]],
-    }
+    return ops.ReviewList(
+        items=[_item_fields(state, item) for item in items[: arguments.limit]],
+        total=len(items),
+        task_questions=[_asked_fields(row) for row in asked[: arguments.limit]],
+    )
 
 
-def decide(state: State, arguments: ops.Decide, progress: Progress) -> answers.Decided:
+def decide(state: State, arguments: ops.Decide, progress: Progress) -> ops.Decided:
     """Carry out a person's decision on a memory under review."""
     reviewer, place = _review_of(state), _place_of(state, arguments.project_dir)
     try:
@@ -54,10 +54,10 @@ def decide(state: State, arguments: ops.Decide, progress: Progress) -> answers.D
     item = _item_of(reviewer.items(place, _now_ms()), memory, is_any=how is How.DROP)
     text = clean(arguments.text).strip()
     decided = _written(state, lambda: reviewer.decide(item, how, _now_ms(), text=text, other=other))
-    return {"how": how, "memory": memory_row(state, decided)}
+    return ops.Decided(how=how, memory=memory_row(state, decided))
 
 
-def _answered(state: State, reviewer: Review, place: Place, how: How, arguments: ops.Decide) -> answers.Decided:
+def _answered(state: State, reviewer: Review, place: Place, how: How, arguments: ops.Decide) -> ops.Decided:
     """Answer a question on a task. Raises UserError where none is meant."""
     asked = [row for row in _asked(reviewer, place) if citation_of(row.id) == bare_id(arguments.id_)]
     if not asked:
@@ -65,7 +65,7 @@ def _answered(state: State, reviewer: Review, place: Place, how: How, arguments:
     [question, *_] = asked
     task_id = _meant(question, arguments.other) if how is How.YES else ""
     memory = _written(state, lambda: reviewer.answer(question, task_id, _now_ms()))
-    return {"how": how, "memory": memory_row(state, memory) if memory is not None else None}
+    return ops.Decided(how=how, memory=memory_row(state, memory) if memory is not None else None)
 
 
 def _meant(question: TaskQuestion, name: str) -> str:
@@ -77,14 +77,14 @@ def _meant(question: TaskQuestion, name: str) -> str:
     return rows[0].id
 
 
-def undo(state: State, arguments: ops.UndoReview, progress: Progress) -> answers.Undone:
+def undo(state: State, arguments: ops.UndoReview, progress: Progress) -> ops.Undone:
     """Take the last decision of a project back.
 
     memory: None for a kept one, and for no task.
     """
     reviewer, project_id = _review_of(state), _place_of(state, arguments.project_dir).project_id
     decision, memory = _written(state, lambda: reviewer.undo(project_id))
-    return {"how": decision.how, "memory": memory_row(state, memory) if memory is not None else None}
+    return ops.Undone(how=decision.how, memory=memory_row(state, memory) if memory is not None else None)
 
 
 def _item_of(items: list[Item], memory: Memory, *, is_any: bool) -> Item:
@@ -104,24 +104,24 @@ def _item_of(items: list[Item], memory: Memory, *, is_any: bool) -> Item:
     raise UserError(f"{memory.key} is not under review. `memlayer edit` and `memlayer forget` change any memory")
 
 
-def _item_fields(state: State, item: Item) -> answers.ReviewItem:
+def _item_fields(state: State, item: Item) -> ops.ReviewItem:
     against = memory_row(state, item.against) if item.against is not None else None
-    return {"memory": memory_row(state, item.memory), "reason": item.reason, "why": item.why, "against": against}
+    return ops.ReviewItem(memory=memory_row(state, item.memory), reason=item.reason, why=item.why, against=against)
 
 
 def _asked(reviewer: Review, place: Place) -> list[TaskQuestion]:
     return reviewer.tasks.questions(place.project_id) if place.project_id else []
 
 
-def _asked_fields(question: TaskQuestion) -> answers.TaskAsked:
-    tasks: list[answers.TaskMeant] = [
-        {"citation": citation_of(task.id), "title": task.title, "status": task.status.value}
+def _asked_fields(question: TaskQuestion) -> ops.TaskAsked:
+    tasks: list[ops.TaskMeant] = [
+        ops.TaskMeant(citation=citation_of(task.id), title=task.title, status=task.status.value)
         for task in question.candidates
     ]
-    return {
-        "id": citation_of(question.id), "wish": question.wish, "quote": question.quote, "at_ms": question.at_ms,
-        "candidates": tasks,
-    }  # fmt: skip
+    return ops.TaskAsked(
+        id=citation_of(question.id), wish=question.wish, quote=question.quote, at_ms=question.at_ms,
+        candidates=tasks,
+    )  # fmt: skip
 
 
 def _review_of(state: State) -> Review:
@@ -149,6 +149,3 @@ def _written(state: State, change: Callable[[], Value]) -> Value:
 
 def _now_ms() -> int:
     return int(time.time() * 1000)
-
-
-OPERATIONS: Table = {ops.Review: review, ops.Decide: decide, ops.UndoReview: undo}

@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from typing import Any
 
-from memlayer.daemon.ops.requests import Progress, Table, project_of, services_of, session_named
+from memlayer.daemon.ops.requests import Progress, project_of, services_of, session_named
 from memlayer.daemon.resources.state import State
 from memlayer.edge.home import given_notes as record
-from memlayer.edge.ipc import ops
-from memlayer.edge.ipc.arguments import value_of
-from memlayer.edge.ipc.session_answers import (
-    GivenPrompt,
-    GivenPrompts,
-    SessionDetails,
-    SessionRow,
-    Sessions,
-)
 from memlayer.errors import UserError
 from memlayer.kinds import Category, Kind
 from memlayer.ports import MemoryQuery, Store
 from memlayer.recall.given_notes import is_of_prompt, is_unanswered, unanswered, with_texts
 from memlayer.records.sessions import Session
 from memlayer.text.context_block import quoted
+from memlayer.wire import sessions as ops
+from memlayer.wire.sessions import GivenCounts, GivenPrompt, GivenPrompts, SessionRow, SessionsFound
 
 MAX_TURNS = 100_000
 
@@ -46,13 +38,11 @@ def given(state: State, arguments: ops.Given, progress: Progress) -> GivenPrompt
         oldest_ms = recorded[-1]["at_ms"]
         entries += [unanswered(event) for event in prompts if is_unanswered(event, known, oldest_ms)]
         entries.sort(key=lambda entry: -int(entry["at_ms"]))
-    return {"prompts": [_prompt(state, entry) for entry in with_texts(entries[:limit], store, state.home)]}
+    return GivenPrompts(prompts=[_prompt(state, entry) for entry in with_texts(entries[:limit], store, state.home)])
 
 
 def _prompt(state: State, entry: Mapping[str, Any]) -> GivenPrompt:
-    named = {"delivered": True, **entry, "project": state.projects.name(entry["project_id"])}
-    prompt: GivenPrompt = value_of(GivenPrompt, named)  # it was read from a file
-    return prompt
+    return GivenPrompt.parse({"delivered": True, **entry, "project": state.projects.name(entry["project_id"])})
 
 
 def _session_on_record(state: State, start: str, recorded: Iterable[Mapping[str, Any]]) -> str:
@@ -65,7 +55,7 @@ def _session_on_record(state: State, start: str, recorded: Iterable[Mapping[str,
     return next((str(entry["session_id"]) for entry in recorded if entry["session_id"].startswith(start)), start)
 
 
-def sessions(state: State, arguments: ops.Sessions, progress: Progress) -> Sessions:
+def sessions(state: State, arguments: ops.Sessions, progress: Progress) -> SessionsFound:
     """Return the sessions of a project, or a single session's facts."""
     store = services_of(state).store
     start = arguments.id_
@@ -81,37 +71,35 @@ def sessions(state: State, arguments: ops.Sessions, progress: Progress) -> Sessi
     turns = store.turn_counts([session.id for session in shown]) if shown else {}
     rows = [_session(state, session, turns.get(session.id, 0)) for session in shown]
     if start and len(shown) == 1:
-        rows = [{**rows[0], **_details(state, store, shown[0])}]
-    return {"sessions": rows, "total": len(known)}
+        rows = [rows[0].changed(**_details(state, store, shown[0]))]
+    return SessionsFound(sessions=rows, total=len(known))
 
 
 def _session(state: State, session: Session, turns: int) -> SessionRow:
-    facts = asdict(session)
-    for name in ("shown", "inherited"):  # marks of notes, no names
-        facts[name] = len(facts[name])
-    facts["project"], facts["turns"] = state.projects.name(session.project_id), turns
-    facts["flush_count"] = session.flush_count or int(session.memory_flush_at > 0)
-    row: SessionRow = value_of(SessionRow, facts)  # a test compares the fields of both
-    return row
+    return SessionRow.of(
+        session,
+        project=state.projects.name(session.project_id),
+        turns=turns,
+        shown=len(session.shown),
+        inherited=len(session.inherited),
+        flush_count=session.flush_count or int(session.memory_flush_at > 0),
+    )
 
 
-def _details(state: State, store: Store, session: Session) -> SessionDetails:
+def _details(state: State, store: Store, session: Session) -> dict[str, Any]:
     """Return a session's core memories, events, summary and notes, counted."""
     entries = [entry for entry in record.entries(state.home) if entry["session_id"] == session.id]
     prompts = [entry for entry in entries if is_of_prompt(entry)]
     summaries = store.memories(
         MemoryQuery(session_id=session.id, category=Category.DAILY, kind=Kind.SESSION_SUMMARY, limit=1)
     )
-    return {
-        "core": len(store.memories(MemoryQuery(session_id=session.id, category=Category.CORE, limit=MAX_TURNS))),
-        "events": len(store.events(session_id=session.id, limit=MAX_TURNS)),
-        "summary": summaries[0].text if summaries else "",
-        "given": {
-            "prompts": len(prompts),
-            "answered": sum(bool(entry["given"]) and bool(entry["delivered"]) for entry in prompts),
-            "notes": sum(len(entry["given"]) for entry in prompts if entry.get("delivered")),
-        },
-    }
-
-
-OPERATIONS: Table = {ops.Given: given, ops.Sessions: sessions}
+    return dict(
+        core=len(store.memories(MemoryQuery(session_id=session.id, category=Category.CORE, limit=MAX_TURNS))),
+        events=len(store.events(session_id=session.id, limit=MAX_TURNS)),
+        summary=summaries[0].text if summaries else "",
+        given=GivenCounts(
+            prompts=len(prompts),
+            answered=sum(bool(entry["given"]) and bool(entry["delivered"]) for entry in prompts),
+            notes=sum(len(entry["given"]) for entry in prompts if entry.get("delivered")),
+        ),
+    )

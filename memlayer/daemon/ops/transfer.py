@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from memlayer import compose
-from memlayer.daemon.ops.requests import Progress, Table, services_of
+from memlayer.daemon.ops.requests import Progress, services_of
 from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.jobs import go_second
 from memlayer.daemon.resources.state import State
@@ -231,6 +231,3 @@ def _settle(state: State, services: compose.Services, touched: set[str]) -> None
     published = state.jobs.submit("publish an import", publish)
     state.jobs.submit("settle an import", tidy)
     published.result()  # whoever asks next sees it
-
-
-OPERATIONS: Table = {ops.Import: import_history, ops.Export: export, ops.ImportExport: import_export}

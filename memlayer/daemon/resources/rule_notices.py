@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from memlayer.briefing.standing_orders import is_order
 from memlayer.consolidation.rules.standing import laid_down
-from memlayer.edge.ipc.ops import AGENT_SESSION
+from memlayer.edge.home.session_ids import AGENT_SESSION
 from memlayer.model import Event, Memory
 
 MAX_EXPECTED = 200  # live prompts whose turns are not consolidated

@@ -16,10 +16,10 @@ from memlayer.daemon.resources.jobs import go_second
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import derived
 from memlayer.edge.home import paths, project
-from memlayer.edge.ipc.session_answers import ReadingState
 from memlayer.model import Memory
 from memlayer.notes.reader import Part, SessionReader
 from memlayer.records.sessions import Session
+from memlayer.wire.notes import ReadingState
 
 log = logging.getLogger(__name__)
 IMPORTED = "imported"  # how such a session ended
@@ -169,15 +169,15 @@ def status(state: State) -> ReadingState:
     """Return counts and states for people."""
     reader = reader_of(state)
     rows = state.services.result().readings.all() if state.is_open else []
-    return {
-        "is_on": reader is not None,
-        "reading": reader.reading if reader is not None else "",
-        "waiting": len(due(state, reader)) if reader is not None else 0,
-        "read": sum(bool(row.read_ms) for row in rows),
-        "gave_up": sum(row.gave_up for row in rows),
-        "notes": sum(row.notes for row in rows),
-        "refused_notes": sum(len(row.refused) for row in rows),
-        "calls": sum(row.calls for row in rows),
-        "tokens": sum(row.tokens for row in rows),
-        "why": reader.waits_why if reader is not None else "",
-    }
+    return ReadingState(
+        is_on=reader is not None,
+        reading=reader.reading if reader is not None else "",
+        waiting=len(due(state, reader)) if reader is not None else 0,
+        read=sum(bool(row.read_ms) for row in rows),
+        gave_up=sum(row.gave_up for row in rows),
+        notes=sum(row.notes for row in rows),
+        refused_notes=sum(len(row.refused) for row in rows),
+        calls=sum(row.calls for row in rows),
+        tokens=sum(row.tokens for row in rows),
+        why=reader.waits_why if reader is not None else "",
+    )

@@ -8,14 +8,17 @@ from typing import Any
 from starlette.responses import Response
 from starlette.routing import Route
 
-from memlayer.edge.ipc import ops, team_ops
-from memlayer.edge.ipc.answers import MemoryRow
 from memlayer.errors import UserError
 from memlayer.kinds import KINDS, Category
 from memlayer.text.context_block import bare_id
 from memlayer.view.problems import NotFound
 from memlayer.view.texts import clean, paged
 from memlayer.view.visit import Visit, endpoint
+from memlayer.wire import curation as curation_ops
+from memlayer.wire import memories as memory_ops
+from memlayer.wire import notes as note_ops
+from memlayer.wire import sharing as share_ops
+from memlayer.wire.memories import MemoryRow
 
 PAGE_ROWS = 50
 ROWS = 10_000
@@ -26,12 +29,12 @@ PROVEN = 2  # from this level on a note has been used, or its words were found i
 def listing(visit: Visit) -> Response:
     """Return the notebook by kind, filtered."""
     query, kind, state = visit.text("q"), visit.text("kind"), visit.text("state")
-    rows = visit.ask(ops.List(visit.folder, category=Category.CORE, limit=ROWS, with_superseded=state == "replaced"))[
-        "memories"
-    ]
-    kinds = sorted({row["kind"] for row in rows}, key=_place)
+    rows = visit.ask(
+        memory_ops.List(visit.folder, category=Category.CORE, limit=ROWS, with_superseded=state == "replaced")
+    ).memories
+    kinds = sorted({row.kind for row in rows}, key=_place)
     rows = [row for row in rows if _is_wanted(row, query, kind, state)]
-    rows.sort(key=lambda row: (_place(row["kind"]), not row["pinned"], -row["at_ms"]))
+    rows.sort(key=lambda row: (_place(row.kind), not row.pinned, -row.at_ms))
     number = visit.number("page", 1)
     shown, pages = paged(rows, number, PAGE_ROWS)
     return visit.page(
@@ -47,27 +50,27 @@ def _place(kind: str) -> int:
 
 def _is_wanted(row: MemoryRow, query: str, kind: str, state: str) -> bool:
     words = clean(query).casefold().split()
-    told = clean("%s %s %s" % (row["text"], row["headline"], row["subject"])).casefold()
+    told = clean("%s %s %s" % (row.text, row.headline, row.subject)).casefold()
     fits = {
-        "": not row["superseded_by"],
-        "pinned": row["pinned"],
-        "proven": row["level"] >= PROVEN,
-        "unproven": row["level"] < PROVEN,
-        "replaced": bool(row["superseded_by"]),
+        "": not row.superseded_by,
+        "pinned": row.pinned,
+        "proven": row.level >= PROVEN,
+        "unproven": row.level < PROVEN,
+        "replaced": bool(row.superseded_by),
     }
-    return fits.get(state, True) and kind in ("", row["kind"]) and all(word in told for word in words)
+    return fits.get(state, True) and kind in ("", row.kind) and all(word in told for word in words)
 
 
 def note(visit: Visit) -> Response:
     """Return one memory: its words in their turn, its history, its uses."""
     shown = _matches(visit, visit.path["id"])
-    matches = [{**match, "versions": _versions(visit, match["memory"])} for match in shown]
-    team = visit.ask(team_ops.TeamStatus(visit.folder))["address"] if visit.folder else ""
+    matches = [{**match.fields(), "versions": _versions(visit, match.memory)} for match in shown]
+    team = visit.ask(share_ops.TeamStatus(visit.folder)).address if visit.folder else ""
     return visit.page("note.html", "Note", matches=matches, is_core=Category.CORE, team=team)
 
 
-def _matches(visit: Visit, name: str) -> Sequence[Any]:
-    matches = visit.ask(ops.Show((bare_id(name),)))["matches"]
+def _matches(visit: Visit, name: str) -> Sequence[memory_ops.Shown]:
+    matches = visit.ask(memory_ops.Show((bare_id(name),))).matches
     if not matches:
         raise NotFound(f"Nothing is known by {clean(name)[:40]!r}: it was forgotten, or never there")
     return matches
@@ -75,29 +78,29 @@ def _matches(visit: Visit, name: str) -> Sequence[Any]:
 
 def _versions(visit: Visit, memory: MemoryRow) -> Sequence[Any]:
     """Return the versions of a statement, newest first, each with its predecessor."""
-    if memory["category"] == Category.CONVERSATION:
+    if memory.category == Category.CONVERSATION:
         return ()
-    rows = visit.ask(ops.History(memory["id"]))["versions"]
-    older = [str(row["text"]) for row in rows[1:]] + [""]
-    return [{**row, "before": before} for row, before in zip(rows, older, strict=True)]
+    rows = visit.ask(memory_ops.History(memory.id)).versions
+    older = [str(row.text) for row in rows[1:]] + [""]
+    return [{**row.fields(), "before": before} for row, before in zip(rows, older, strict=True)]
 
 
 def forgetting(visit: Visit) -> Response:
     """Return the list of all that would go, and the question."""
     keeps = visit.text("keep") == "1"
     [match, *_] = _matches(visit, visit.path["id"])
-    memory = match["memory"]
-    found = visit.ask(ops.Forget((memory["id"],), keep_sources=keeps, dry_run=True))
+    memory = match.memory
+    found = visit.ask(curation_ops.Forget((memory.id,), keep_sources=keeps, dry_run=True))
     return visit.page("forget.html", "Forget", memory=memory, found=found, keeps=keeps)
 
 
 def forget(visit: Visit) -> Response:
     """Forget a memory for good."""
     keeps = visit.form.get("keep") == "1"
-    done = visit.ask(ops.Forget((visit.path["id"],), keep_sources=keeps))
-    removed = done["removed"]
-    told = f"Forgotten: {removed['memories']} memories, {removed['events']} events, {removed['chunks']} chunks."
-    told += "".join(f" It may still stand in {place}." for place in done["left"])
+    done = visit.ask(curation_ops.Forget((visit.path["id"],), keep_sources=keeps))
+    removed = done.removed
+    told = f"Forgotten: {removed.memories} memories, {removed.events} events, {removed.chunks} chunks."
+    told += "".join(f" It may still stand in {place}." for place in done.left)
     return visit.back("/notes", told)
 
 
@@ -106,44 +109,42 @@ def edit(visit: Visit) -> Response:
     text = visit.form.get("text", "").strip()
     if not text:
         raise UserError("The text is empty. To take a note away, forget it")
-    memory = visit.ask(ops.Edit(visit.path["id"], text, visit.form.get("headline"), visit.form.get("subject")))[
-        "memory"
-    ]
-    return visit.back(f"/notes/{memory['id']}", "Changed. The earlier text is in its history; restore brings it back.")
+    memory = visit.ask(
+        memory_ops.Edit(visit.path["id"], text, visit.form.get("headline"), visit.form.get("subject"))
+    ).memory
+    return visit.back(f"/notes/{memory.id}", "Changed. The earlier text is in its history; restore brings it back.")
 
 
 def pin(visit: Visit) -> Response:
     """Pin a note, or unpin it."""
     is_off = visit.form.get("off") == "1"
-    memory = visit.ask(ops.Pin(visit.path["id"], is_off))["memory"]
-    return visit.back(f"/notes/{memory['id']}", "Unpinned." if is_off else "Pinned: it ranks first.")
+    memory = visit.ask(memory_ops.Pin(visit.path["id"], is_off)).memory
+    return visit.back(f"/notes/{memory.id}", "Unpinned." if is_off else "Pinned: it ranks first.")
 
 
 def promote(visit: Visit) -> Response:
     """Give a note to the project's team, or take it back."""
     is_back = visit.form.get("off") == "1"
-    done = visit.ask(team_ops.Promote(visit.path["id"], is_back))
+    done = visit.ask(share_ops.Promote(visit.path["id"], is_back))
     told = "Taken back from the team." if is_back else "The team has it."
-    return visit.back(f"/notes/{done['memory']['id']}", f"Not yet: {done['problem']}" if done["problem"] else told)
+    return visit.back(f"/notes/{done.memory.id}", f"Not yet: {done.problem}" if done.problem else told)
 
 
 def restore(visit: Visit) -> Response:
     """Bring an earlier version back."""
-    memory = visit.ask(ops.Restore(visit.path["id"], visit.form.get("both") == "1"))["memory"]
-    return visit.back(f"/notes/{memory['id']}", "Back again.")
+    memory = visit.ask(memory_ops.Restore(visit.path["id"], visit.form.get("both") == "1")).memory
+    return visit.back(f"/notes/{memory.id}", "Back again.")
 
 
 def refused(visit: Visit) -> Response:
     """Return the notes of the reading model that were not kept."""
-    found, state = visit.ask(ops.RefusedNotes(visit.folder, 500)), visit.ask(ops.Notes(visit.folder))
+    found, state = visit.ask(note_ops.RefusedNotes(visit.folder, 500)), visit.ask(note_ops.Notes(visit.folder))
     return visit.page("refused.html", "Refused notes", found=found, state=state)
 
 
 def review(visit: Visit) -> Response:
     """Return the memories that a person should look at."""
-    found = (
-        visit.ask(ops.Review(visit.folder, 100)) if visit.folder else {"items": [], "task_questions": [], "total": 0}
-    )
+    found = visit.ask(curation_ops.Review(visit.folder, 100)) if visit.folder else curation_ops.ReviewList()
     return visit.page("review.html", "Review", found=found)
 
 
@@ -151,10 +152,12 @@ def decide(visit: Visit) -> Response:
     """Carry out a decision of the review, or take the last back."""
     how = visit.form.get("how", "")
     if how == "undo":
-        done = visit.ask(ops.UndoReview(visit.folder))
-        return visit.back("/review", f"Undone: {done['how']}.")
+        done = visit.ask(curation_ops.UndoReview(visit.folder))
+        return visit.back("/review", f"Undone: {done.how}.")
     visit.ask(
-        ops.Decide(how, visit.form.get("id", ""), visit.form.get("other", ""), visit.form.get("text", ""), visit.folder)
+        curation_ops.Decide(
+            how, visit.form.get("id", ""), visit.form.get("other", ""), visit.form.get("text", ""), visit.folder
+        )
     )
     told = {"keep": "Kept.", "edit": "Changed.", "merge": "Merged.", "drop": "Dropped.", "yes": "Changed."}
     return visit.back("/review", told.get(how, "Noted."))

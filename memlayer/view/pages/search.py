@@ -6,11 +6,11 @@ import datetime
 
 from starlette.responses import Response
 
-from memlayer.edge.ipc import ops
 from memlayer.errors import UserError
 from memlayer.kinds import CATEGORIES, Category, Kind
 from memlayer.view.pages.today import day_of, span_ms
 from memlayer.view.visit import Visit
+from memlayer.wire import memories as ops
 
 HITS = 20
 PARTS = {

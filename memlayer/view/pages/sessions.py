@@ -8,13 +8,15 @@ from typing import Any
 from starlette.responses import Response
 from starlette.routing import Route
 
-from memlayer.edge.ipc import ops, view_ops
-from memlayer.edge.ipc.session_answers import SessionRow
-from memlayer.edge.ipc.view_ops import StoredEvent
 from memlayer.kinds import Category, Kind
 from memlayer.view.problems import NotFound
 from memlayer.view.texts import clean, moment
 from memlayer.view.visit import Visit, endpoint
+from memlayer.wire import memories as memory_ops
+from memlayer.wire import record as record_ops
+from memlayer.wire import sessions as session_ops
+from memlayer.wire.record import StoredEvent
+from memlayer.wire.sessions import SessionRow
 
 PAGE_ROWS = 30
 EVENTS_SHOWN = 200
@@ -26,16 +28,15 @@ PROMPTS = 500
 def listing(visit: Visit) -> Response:
     """Return the sessions by day, newest first."""
     number = visit.number("page", 1)
-    found = visit.ask(ops.Sessions("", visit.folder, PAGE_ROWS, (number - 1) * PAGE_ROWS))
-    daily = visit.ask(ops.List(visit.folder, category=Category.DAILY, limit=SUMMARIES))["memories"]
-    summaries = {row["session_id"]: row["text"] for row in daily if row["kind"] == Kind.SESSION_SUMMARY}
+    found = visit.ask(session_ops.Sessions("", visit.folder, PAGE_ROWS, (number - 1) * PAGE_ROWS))
+    daily = visit.ask(memory_ops.List(visit.folder, category=Category.DAILY, limit=SUMMARIES)).memories
+    summaries = {row.session_id: row.text for row in daily if row.kind == Kind.SESSION_SUMMARY}
     days = [
-        (day, list(rows))
-        for day, rows in groupby(found["sessions"], key=lambda row: moment(row["last_ms"], "%A, %d %B %Y"))
+        (day, list(rows)) for day, rows in groupby(found.sessions, key=lambda row: moment(row.last_ms, "%A, %d %B %Y"))
     ]
     return visit.page(
-        "sessions.html", "Sessions", days=days, summaries=summaries, total=found["total"], number=number,
-        page_count=max(1, -(-found["total"] // PAGE_ROWS)),
+        "sessions.html", "Sessions", days=days, summaries=summaries, total=found.total, number=number,
+        page_count=max(1, -(-found.total // PAGE_ROWS)),
     )  # fmt: skip
 
 
@@ -45,25 +46,25 @@ def session(visit: Visit) -> Response:
     row = one(visit, visit.path["id"])
     before_ms = visit.number("before", 0, most=10**15)
     limit = EVERY_EVENT if query else EVENTS_SHOWN
-    found = visit.ask(view_ops.Events(session_id=row["id"], before_ms=before_ms, limit=limit))
-    events = [event for event in reversed(found["events"]) if event["kind"] != Kind.TASK]
+    found = visit.ask(record_ops.Events(session_id=row.id, before_ms=before_ms, limit=limit))
+    events = [event for event in reversed(found.events) if event.kind != Kind.TASK]
     words = clean(query).casefold()
-    shown = [event for event in events if not words or words in clean(event["text"]).casefold()]
-    notes = visit.ask(ops.List("", session_id=row["id"], category=Category.CORE, limit=200))["memories"]
+    shown = [event for event in events if not words or words in clean(event.text).casefold()]
+    notes = visit.ask(memory_ops.List("", session_id=row.id, category=Category.CORE, limit=200)).memories
     given: dict[str, Any] = {}
-    for prompt in visit.ask(ops.Given(PROMPTS, row["id"], ""))["prompts"]:
-        given.setdefault(prompt["event_id"], prompt)
-    earlier = events[0]["at_ms"] + 1 if not query and len(found["events"]) >= limit else 0
+    for prompt in visit.ask(session_ops.Given(PROMPTS, row.id, "")).prompts:
+        given.setdefault(prompt.event_id, prompt)
+    earlier = events[0].at_ms + 1 if not query and len(found.events) >= limit else 0
     return visit.page(
         "session.html", "Session", row=row, events=shown, notes=notes, given=given, query=query, earlier=earlier,
-        is_part=bool(before_ms or earlier), total=found["total"],
+        is_part=bool(before_ms or earlier), total=found.total,
     )  # fmt: skip
 
 
 def one(visit: Visit, start: str) -> SessionRow:
     """Return the session of an id, or of its start. Raises NotFound."""
-    rows = visit.ask(ops.Sessions(start, limit=2))["sessions"]
-    exact = [row for row in rows if row["id"] == start] or rows
+    rows = visit.ask(session_ops.Sessions(start, limit=2)).sessions
+    exact = [row for row in rows if row.id == start] or rows
     if len(exact) != 1:
         raise NotFound("Several sessions begin so. Give more of the id")
     return exact[0]
@@ -71,8 +72,8 @@ def one(visit: Visit, start: str) -> SessionRow:
 
 def around(visit: Visit, event: StoredEvent) -> tuple[StoredEvent | None, StoredEvent | None]:
     """Return the events before and after one, in its session."""
-    found = visit.ask(view_ops.Events(session_id=event["session_id"], limit=EVERY_EVENT))["events"][::-1]
-    place = next((at for at, row in enumerate(found) if row["id"] == event["id"]), -1)
+    found = visit.ask(record_ops.Events(session_id=event.session_id, limit=EVERY_EVENT)).events[::-1]
+    place = next((at for at, row in enumerate(found) if row.id == event.id), -1)
     earlier = found[place - 1] if place > 0 else None
     return earlier, found[place + 1] if 0 <= place < len(found) - 1 else None
 

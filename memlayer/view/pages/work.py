@@ -5,13 +5,13 @@ from __future__ import annotations
 from starlette.responses import Response
 from starlette.routing import Route
 
-from memlayer.edge.ipc import ops
 from memlayer.errors import UserError
 from memlayer.tasks.events import CREATED, REOPENED, Observation
 from memlayer.tasks.states import Status
 from memlayer.view.problems import NotFound
 from memlayer.view.texts import clean
 from memlayer.view.visit import Visit, endpoint
+from memlayer.wire import tasks as ops
 
 CLOSED_SHOWN = 20
 # Name in a form -> wish; the lane of the board that a card is dragged to has the same name.
@@ -42,22 +42,22 @@ LANES = (
 def board(visit: Visit) -> Response:
     """Return the tasks by state."""
     found = visit.ask(ops.Tasks(visit.folder, "all"))
-    rows = [row for row in found["tasks"] if not row["is_resting"]]
+    rows = [row for row in found.tasks if not row.is_resting]
     lanes = []
     for how, name, states in LANES:
-        held = [row for row in rows if row["status"] in states]
-        held.sort(key=lambda row: -row["touched_ms"])
+        held = [row for row in rows if row.status in states]
+        held.sort(key=lambda row: -row.touched_ms)
         lanes.append((how, name, held[:CLOSED_SHOWN] if how == "done" else held, len(held)))
-    resting = [row for row in found["tasks"] if row["is_resting"]]
+    resting = [row for row in found.tasks if row.is_resting]
     return visit.page(
-        "work.html", "Open work", lanes=lanes, resting=resting, questions=found["questions"],
-        can_change=bool(visit.folder) and not visit.keys.is_read_only, is_any=bool(found["tasks"]),
+        "work.html", "Open work", lanes=lanes, resting=resting, questions=found.questions,
+        can_change=bool(visit.folder) and not visit.keys.is_read_only, is_any=bool(found.tasks),
     )  # fmt: skip
 
 
 def task(visit: Visit) -> Response:
     """Return one task with its history and the words behind each step."""
-    found = visit.ask(ops.TaskShow(visit.path["id"], visit.folder))["tasks"]
+    found = visit.ask(ops.TaskShow(visit.path["id"], visit.folder)).tasks
     if not found:
         raise NotFound("No task is known by that id")
     return visit.page("task.html", "Task", tasks=found)
@@ -78,8 +78,8 @@ def change(visit: Visit) -> Response:
     found = visit.source.verbs.change_task(
         Observation(WISHES[how], name, status=status, blockers=things, reason=reason), visit.folder
     )
-    if found["refusals"] or not found["tasks"]:
-        raise UserError(f"Nothing is changed: {'; '.join(found['refusals']) or 'that may mean several tasks'}")
+    if found.refusals or not found.tasks:
+        raise UserError(f"Nothing is changed: {'; '.join(found.refusals) or 'that may mean several tasks'}")
     return visit.back("/tasks", TOLD[how])
 
 

@@ -125,7 +125,7 @@ def test_right_types_are_answered(page: PageProcess) -> None:
 
 def test_said_is_the_pages_own(viewed: ViewedHome, page: PageProcess) -> None:
     note = viewed.note("한국어로")
-    mine = page.post(f"/notes/{note['id']}/pin").headers["location"]
+    mine = page.post(f"/notes/{note.id}/pin").headers["location"]
     assert "Pinned: it ranks first." in page.get(mine).text
     words = "Call 010-1234-5678 이 번호로 전화하세요"
     mark = unquote(mine.partition("mark=")[2].partition("&")[0])
@@ -137,7 +137,7 @@ def test_said_is_the_pages_own(viewed: ViewedHome, page: PageProcess) -> None:
     ):  # fmt: skip
         answer = page.get(address)
         assert answer.status == 200 and "전화하세요" not in answer.text, address
-    page.post(f"/notes/{note['id']}/pin", off="1")
+    page.post(f"/notes/{note.id}/pin", off="1")
 
 
 REPEATED = [

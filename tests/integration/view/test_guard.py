@@ -45,18 +45,18 @@ def test_another_origin_is_refused(viewed: ViewedHome, page: PageProcess, origin
     note = viewed.note("한국어로")
     headers = {"Origin": origin.format(port=page.port)}
     assert page.get("/notes", **headers).status == 403
-    assert page.post(f"/notes/{note['id']}/pin", headers=headers).status == 403
-    assert viewed.note("한국어로")["pinned"] is False
+    assert page.post(f"/notes/{note.id}/pin", headers=headers).status == 403
+    assert viewed.note("한국어로").pinned is False
 
 
 def test_a_form_on_another_page_changes_nothing(viewed: ViewedHome, page: PageProcess) -> None:
     note = viewed.note("한국어로")
-    path = f"/notes/{note['id']}/pin"
+    path = f"/notes/{note.id}/pin"
     assert page.post(path, token="").status == 403
     assert page.post(path, token="0" * 64).status == 403
     assert page.post(path, headers={"Sec-Fetch-Site": "cross-site"}).status == 403
     assert page.raw("POST", path, {"Content-Type": "text/plain", "Cookie": page.cookie}, "csrf=x").status == 403
-    assert viewed.note("한국어로")["pinned"] is False
+    assert viewed.note("한국어로").pinned is False
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -204,9 +204,9 @@ def test_half_open_sockets_do_not_keep_others_out(viewed: ViewedHome, page: Page
 def test_read_only_changes_nothing(viewed: ViewedHome) -> None:
     note = viewed.note("9090 now")
     with viewed.page("--read-only") as page:
-        assert page.get(f"/notes/{note['id']}").text.count("<form") == 1  # the choice of a project
-        assert page.post(f"/notes/{note['id']}/pin").status == 403
-    assert viewed.note("9090 now")["pinned"] is False
+        assert page.get(f"/notes/{note.id}").text.count("<form") == 1  # the choice of a project
+        assert page.post(f"/notes/{note.id}/pin").status == 403
+    assert viewed.note("9090 now").pinned is False
 
 
 def test_a_variable_sets_the_token(viewed: ViewedHome) -> None:
@@ -243,12 +243,12 @@ def test_stored_markup_is_text(viewed: ViewedHome, page: PageProcess) -> None:
     )
     viewed.verb("remember", attack)
     note = viewed.note("the mirror is at")
-    for path in ("/", "/notes", f"/notes/{note['id']}", f"/notes/{note['id']}/forget", "/review"):
+    for path in ("/", "/notes", f"/notes/{note.id}", f"/notes/{note.id}/forget", "/review"):
         text = page.get(path).text
         assert SCRIPT not in text and "<img src=x" not in text
         assert 'href="javascript' not in text.lower()
         assert "\u202e" not in text and "\x1b" not in text
-    viewed.verb("forget", note["id"], "--yes")
+    viewed.verb("forget", note.id, "--yes")
 
 
 def test_it_ends_when_nobody_uses_it(viewed: ViewedHome, monkeypatch: pytest.MonkeyPatch) -> None:

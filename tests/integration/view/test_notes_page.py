@@ -35,60 +35,60 @@ def test_a_project_is_shown_at_a_time(page: PageProcess) -> None:
 
 def test_edit_keeps_the_old_text_and_restore_brings_it_back(viewed: ViewedHome, page: PageProcess) -> None:
     note = viewed.note("gzip slowed")
-    answer = page.post(f"/notes/{note['id']}/edit", text="gzip은 내보내기를 늦춘다")
+    answer = page.post(f"/notes/{note.id}/edit", text="gzip은 내보내기를 늦춘다")
     assert answer.status == 303 and "said=Changed" in answer.headers["location"]
-    shown = page.get(f"/notes/{note['id']}").text
+    shown = page.get(f"/notes/{note.id}").text
     assert "<del>" in shown and "<ins>" in shown and "내보내기를" in shown
-    older = viewed.verb("history", note["id"])["versions"][-1]
+    older = viewed.verb("history", note.id)["versions"][-1]
     assert page.post(f"/notes/{older['id']}/restore").status == 303
-    assert viewed.note("gzip slowed")["id"] == note["id"]
+    assert viewed.note("gzip slowed").id == note.id
 
 
 def test_a_headline_is_edited_and_shown(viewed: ViewedHome, page: PageProcess) -> None:
     note = viewed.note("gzip slowed")
     headline = "gzip off: it slowed the export, 내보내기는 압축 없이"
-    answer = page.post(f"/notes/{note['id']}/edit", text=note["text"], headline=headline, subject="Export")
+    answer = page.post(f"/notes/{note.id}/edit", text=note.text, headline=headline, subject="Export")
     assert answer.status == 303
     edited = viewed.note("gzip slowed")
-    assert (edited["headline"], edited["subject"], edited["text"]) == (headline, "Export", note["text"])
-    shown = page.get(f"/notes/{note['id']}").text
+    assert (edited.headline, edited.subject, edited.text) == (headline, "Export", note.text)
+    shown = page.get(f"/notes/{note.id}").text
     assert f"<strong>{headline}</strong>" in shown and 'name="subject" maxlength="20" value="Export"' in shown
     assert headline in page.get("/notes").text
     assert "<mark>압축</mark>" in page.get("/notes?q=%EC%95%95%EC%B6%95").text
-    assert page.post(f"/notes/{note['id']}/edit", text=note["text"], headline="가" * 91).status == 400
-    assert page.post(f"/notes/{note['id']}/edit", text=note["text"], headline="", subject="").status == 303
-    assert viewed.note("gzip slowed")["headline"] == ""
+    assert page.post(f"/notes/{note.id}/edit", text=note.text, headline="가" * 91).status == 400
+    assert page.post(f"/notes/{note.id}/edit", text=note.text, headline="", subject="").status == 303
+    assert viewed.note("gzip slowed").headline == ""
 
 
 def test_pin_and_unpin(viewed: ViewedHome, page: PageProcess) -> None:
     note = viewed.note("한국어로")
-    assert page.post(f"/notes/{note['id']}/pin").status == 303
-    assert viewed.note("한국어로")["pinned"] is True
-    assert page.post(f"/notes/{note['id']}/pin", off="1").status == 303
-    assert viewed.note("한국어로")["pinned"] is False
+    assert page.post(f"/notes/{note.id}/pin").status == 303
+    assert viewed.note("한국어로").pinned is True
+    assert page.post(f"/notes/{note.id}/pin", off="1").status == 303
+    assert viewed.note("한국어로").pinned is False
 
 
 def test_a_note_is_given_to_the_team_and_taken_back(viewed: ViewedHome, page: PageProcess, tmp_path: Path) -> None:
     note, place = viewed.note("한국어로"), tmp_path / "team"
     place.mkdir()
-    assert f"/notes/{note['id']}/promote" not in page.get(f"/notes/{note['id']}").text
+    assert f"/notes/{note.id}/promote" not in page.get(f"/notes/{note.id}").text
     where = {"project_dir": str(viewed.shop)}
     with_author = ["-c", "user.name=Kim", "-c", "user.email=kim@example.com"]
     for command in (["init", "-q"], [*with_author, "commit", "-q", "--allow-empty", "-m", "Begin"]):
         subprocess.run(["git", "-C", str(viewed.shop), *command], check=True)
     viewed.daemon.call("team.setup", **where, address="file://" + str(place), name="Kim Minji", by_hand=True)
-    assert f"/notes/{note['id']}/promote" in page.get(f"/notes/{note['id']}").text
-    assert page.post(f"/notes/{note['id']}/promote").status == 303
+    assert f"/notes/{note.id}/promote" in page.get(f"/notes/{note.id}").text
+    assert page.post(f"/notes/{note.id}/promote").status == 303
     assert viewed.daemon.call("team.status", **where)["promoted"] == 1
-    assert page.post(f"/notes/{note['id']}/promote", off="1").status == 303
+    assert page.post(f"/notes/{note.id}/promote", off="1").status == 303
     assert viewed.daemon.call("team.status", **where)["promoted"] == 0
     viewed.daemon.call("team.leave", **where)
 
 
 def test_an_empty_edit_changes_nothing(viewed: ViewedHome, page: PageProcess) -> None:
     note = viewed.note("한국어로")
-    assert page.post(f"/notes/{note['id']}/edit", text="  ").status == 400
-    assert viewed.note("한국어로")["text"] == note["text"]
+    assert page.post(f"/notes/{note.id}/edit", text="  ").status == 400
+    assert viewed.note("한국어로").text == note.text
 
 
 def test_a_note_shows_its_words_in_its_turn(viewed: ViewedHome, page: PageProcess) -> None:
@@ -122,7 +122,7 @@ def test_forgetting_shows_what_goes_along_then_erases(viewed: ViewedHome, page: 
 def test_review_keeps_and_takes_back(viewed: ViewedHome, page: PageProcess) -> None:
     note = viewed.note("gzip slowed")
     assert "gzip slowed" in page.get("/review").text
-    assert page.post("/review", how="keep", id=note["id"]).status == 303
+    assert page.post("/review", how="keep", id=note.id).status == 303
     assert "gzip slowed" not in page.get("/review").text
     assert page.post("/review", how="undo").status == 303
     assert "gzip slowed" in page.get("/review").text
@@ -130,8 +130,8 @@ def test_review_keeps_and_takes_back(viewed: ViewedHome, page: PageProcess) -> N
 
 def test_review_merges(viewed: ViewedHome, page: PageProcess) -> None:
     note, other = viewed.note("gzip slowed"), viewed.note("9090 now")
-    done = page.post("/review", how="merge", id=note["id"], other=other["citation"], text="9090, and gzip is slow")
+    done = page.post("/review", how="merge", id=note.id, other=other.citation, text="9090, and gzip is slow")
     assert done.status == 303, done.text
     assert viewed.note("9090, and gzip is slow")
     assert page.post("/review", how="undo").status == 303
-    assert viewed.note("9090 now")["superseded_by"] == ""
+    assert viewed.note("9090 now").superseded_by == ""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
 
 from memlayer.view.pages.today import by_session
+from memlayer.wire.sessions import GivenPrompt
 from tests.support.page_process import SCRIPT, PageProcess, ViewedHome, links_of
 
 
@@ -92,9 +92,9 @@ def test_map_begins_with_the_thing_spoken_of_most(page: PageProcess) -> None:
 
 def test_start_stands_above_its_sessions_prompts() -> None:
     rows = [("b", 9), ("a", 8), ("b", 7), ("b", 1), ("a", 0)]
-    prompts: list[Any] = [{"session_id": session, "at_ms": at} for session, at in rows]
-    prompts[3]["start"] = prompts[4]["start"] = "startup"
-    assert [(row["session_id"], row["at_ms"]) for row in by_session(prompts)] == [
+    prompts = [GivenPrompt(session_id=session, at_ms=at) for session, at in rows]
+    prompts[3].start = prompts[4].start = "startup"
+    assert [(row.session_id, row.at_ms) for row in by_session(prompts)] == [
         ("b", 1), ("b", 9), ("b", 7), ("a", 0), ("a", 8),
     ]  # fmt: skip
 

@@ -4,39 +4,39 @@ from __future__ import annotations
 
 import time
 
-from memlayer.edge.ipc import view_ops as ops
+from memlayer.wire import record as ops
 from tests.support.page_process import ViewedHome
 
 
 def test_events_newest_first_with_a_total(viewed: ViewedHome) -> None:
     client = viewed.daemon.client
     whole = client.ask(ops.Events(session_id="one"))
-    assert [event["kind"] for event in whole["events"]] == ["assistant", "user", "assistant", "user"]
-    assert whole["events"][-1]["text"] == "Where do we keep order events?"
-    assert client.ask(ops.Events(session_id="one", limit=1))["total"] == 4
-    first = whole["events"][-1]
-    assert client.ask(ops.Events(session_id="one", before_ms=first["at_ms"]))["events"] == []
-    assert client.ask(ops.Events(ids=(first["id"],)))["events"] == [first]
-    assert client.ask(ops.Events(project_dir="/nowhere/at/all"))["events"] == []
+    assert [event.kind for event in whole.events] == ["assistant", "user", "assistant", "user"]
+    assert whole.events[-1].text == "Where do we keep order events?"
+    assert client.ask(ops.Events(session_id="one", limit=1)).total == 4
+    first = whole.events[-1]
+    assert client.ask(ops.Events(session_id="one", before_ms=first.at_ms)).events == []
+    assert client.ask(ops.Events(ids=(first.id,))).events == [first]
+    assert client.ask(ops.Events(project_dir="/nowhere/at/all")).events == []
 
 
 def test_days_count_what_happened(viewed: ViewedHome) -> None:
     found = viewed.daemon.client.ask(ops.Days(str(viewed.shop)))
-    assert found["days"][-1]["date"] == time.strftime("%Y-%m-%d")
-    assert found["days"][-1]["by_kind"]["user"] == 4
-    assert found["days"][-1]["sessions"] >= 2
-    assert {row["session_id"]: row["events"] for row in found["by_session"]}["one"] == 4
+    assert found.days[-1].date == time.strftime("%Y-%m-%d")
+    assert found.days[-1].by_kind["user"] == 4
+    assert found.days[-1].sessions >= 2
+    assert {row.session_id: row.events for row in found.by_session}["one"] == 4
 
 
 def test_a_map_shows_what_is_around_a_file(viewed: ViewedHome) -> None:
     client = viewed.daemon.client
     found = client.ask(ops.Map("checkout.py", str(viewed.shop)))
-    titles = {node["title"]: node for node in found["nodes"]}
-    assert titles["checkout.py"]["steps"] == 0 and found["middle"] == titles["checkout.py"]["id"]
-    assert any(node["type"] == "memory" and "화요일" in node["title"] for node in found["nodes"])
-    assert {edge["rel"] for edge in found["edges"]} >= {"about"}
-    ids = {node["id"] for node in found["nodes"]}
-    assert all(edge["source"] in ids and edge["target"] in ids for edge in found["edges"])
-    assert len(client.ask(ops.Map("checkout.py", str(viewed.shop), limit=2))["nodes"]) <= 2
-    assert client.ask(ops.Map("", str(viewed.shop)))["hubs"]
-    assert client.ask(ops.Map("아무것도 아님", str(viewed.shop)))["middle"] == ""
+    titles = {node.title: node for node in found.nodes}
+    assert titles["checkout.py"].steps == 0 and found.middle == titles["checkout.py"].id
+    assert any(node.type == "memory" and "화요일" in node.title for node in found.nodes)
+    assert {edge.rel for edge in found.edges} >= {"about"}
+    ids = {node.id for node in found.nodes}
+    assert all(edge.source in ids and edge.target in ids for edge in found.edges)
+    assert len(client.ask(ops.Map("checkout.py", str(viewed.shop), limit=2)).nodes) <= 2
+    assert client.ask(ops.Map("", str(viewed.shop))).hubs
+    assert client.ask(ops.Map("아무것도 아님", str(viewed.shop))).middle == ""

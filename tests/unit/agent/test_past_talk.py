@@ -11,11 +11,12 @@ from memlayer.agent.dispatch import Dispatcher, XmlDispatcher
 from memlayer.agent.past_talk import PastTurn, messages_of, turns_of
 from memlayer.chat import AssistantToolCalls, Chat, ToolCall, ToolResult, ToolResults
 from memlayer.edge.capture.payload import read_payload
+from memlayer.wire.tools import TalkEvent
 
 
-def event(kind: str, prompt_id: str, text: str, at_ms: int = 1_795_000_000_000) -> dict[str, object]:
+def event(kind: str, prompt_id: str, text: str, at_ms: int = 1_795_000_000_000) -> TalkEvent:
     """An event as the daemon gives it."""
-    return {"kind": kind, "prompt_id": prompt_id, "text": text, "detail": "", "at_ms": at_ms}
+    return TalkEvent(kind, prompt_id, text, "", at_ms)
 
 
 def test_events_are_grouped_by_turn() -> None:

@@ -17,7 +17,7 @@ from memlayer.cli.doctor.checks import FAIL, OK, WARN
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
 from memlayer.edge.ipc.client import Client
-from memlayer.edge.ipc.upkeep_answers import SettingsHeld
+from memlayer.wire.upkeep import SettingsHeld
 from tests.support.scripted_daemon import ScriptedDaemon
 
 ROOT = Path(__file__).resolve().parents[3]

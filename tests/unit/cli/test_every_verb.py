@@ -102,11 +102,12 @@ def test_daemon_error_as_json(cli: Cli) -> None:
 
 
 def test_unexpected_error_is_json(cli: Cli) -> None:
-    with ScriptedDaemon(cli.home, {"forget": {"memories": 7}}):
-        done, told = cli("forget", "x9Yz2w"), cli("forget", "x9Yz2w", "--json")
+    too_deep = b'{"memories":' + b"[" * 100_000
+    with ScriptedDaemon(cli.home, {"list": [(protocol.REPLY, too_deep)]}):
+        done, told = cli("list"), cli("list", "--json")
     assert (done.returncode, told.returncode, done.stdout, told.stderr) == (1, 1, "", "")
-    assert done.stderr.startswith("memlayer: unexpected TypeError")
-    assert json.loads(told.stdout)["error"]["message"].startswith("unexpected TypeError")
+    assert done.stderr.startswith("memlayer: unexpected RecursionError")
+    assert json.loads(told.stdout)["error"]["message"].startswith("unexpected RecursionError")
 
 
 def test_relative_home_is_refused(cli: Cli) -> None:

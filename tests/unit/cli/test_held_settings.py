@@ -12,8 +12,8 @@ import pytest
 from memlayer.cli.doctor import checks_daemon
 from memlayer.config import settings_stamp
 from memlayer.daemon.ops import maintenance
-from memlayer.edge.ipc import arguments, ops
 from memlayer.errors import DaemonError
+from memlayer.wire import upkeep as ops
 
 
 class Served:
@@ -26,13 +26,14 @@ class Served:
         if self._stamp is None:
             raise DaemonError("no daemon is running")
         state: Any = SimpleNamespace(home=self.home, settings_stamp=self._stamp)
-        taken = arguments.read(ops.Settings, json.loads(json.dumps(asked.fields())))
-        return asked.read_answer(json.loads(json.dumps(maintenance.settings(state, taken, lambda _: None))))
+        taken = ops.Settings.parse(json.loads(json.dumps(asked.fields())))
+        answer = maintenance.settings(state, taken, lambda _: None)
+        return asked.read_answer(json.loads(json.dumps(answer.fields())))
 
 
 def held(home: Path, stamp: str | None, root: Path | str = "", **environ: str) -> Any:
     found = checks_daemon.held_settings(Served(home, stamp), str(root), environ)  # type: ignore[arg-type]
-    return json.loads(json.dumps(found))  # a tuple is a list on the wire
+    return json.loads(json.dumps(found.fields()))  # a tuple is a list on the wire
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def test_large_packages_not_imported(arguments: list[str], home: Path) -> None:
 
 def test_help_imports_no_verb(home: Path) -> None:
     verbs = {f"memlayer.cli.verbs.{module}" for module, _ in VERBS.values()}
-    assert not ({*verbs, "memlayer.edge.ipc.ops", "memlayer.config", "asyncio", "subprocess"} & imported(["-h"], home))
+    assert not ({*verbs, "memlayer.wire.message", "memlayer.config", "asyncio", "subprocess"} & imported(["-h"], home))
 
 
 def test_settings_without_variables_import_no_reader_of_them(home: Path) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.edge.ipc import ops, protocol
+from memlayer.edge.ipc import protocol
+from memlayer.wire import memories as ops
 from tests.support.cli_process import AT_MS, FOUND, HIT, LONG, MAIN, MEMORY, Cli
 from tests.support.scripted_daemon import ScriptedDaemon
 
@@ -92,14 +93,25 @@ def test_daemon_error_is_one_line(cli: Cli) -> None:
 
 
 def test_unexpected_error_writes_report(cli: Cli) -> None:
-    with ScriptedDaemon(cli.home, {"search": {"hits": [{"parts": {}}, "비밀 no object"]}}):
-        done = cli("search", "비밀번호")
+    with ScriptedDaemon(cli.home, {"show": {"matches": [{"memory": MEMORY, "growth": {"비밀": 1}}]}}):
+        done = cli("show", "x9Yz2w")
     assert done.returncode == 1
-    assert done.stderr.startswith("memlayer: unexpected TypeError") and done.stderr.count("\n") == 1
+    assert done.stderr.startswith("memlayer: unexpected KeyError") and done.stderr.count("\n") == 1
     (report,) = (cli.home / "logs").glob("cli-*.txt")
     text = report.read_text()
-    assert "verb: search" in text and "search.py" in text and "비밀" not in text
+    assert "verb: show" in text and "browse.py" in text and "비밀" not in text
     assert report.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    "hits", ["비밀", {"비밀": 1}, ["비밀"], [{"parts": "비밀"}], [{"score": "비밀"}], [{"parts": {"a": "비밀"}}]]
+)
+def test_answer_that_is_not_the_expected_one_is_told_in_a_line(cli: Cli, hits: object) -> None:
+    with ScriptedDaemon(cli.home, {"search": {"hits": hits}}):
+        done = cli("search", "비밀번호")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert done.stderr.startswith("memlayer: the daemon's answer is not the expected one: Expected")
+    assert "비밀" not in done.stderr
 
 
 def test_wrong_option_exit_code(cli: Cli) -> None:
@@ -174,7 +186,7 @@ def test_stats_with_missing_fields(cli: Cli) -> None:
         "mode": "lexical",
         "why": "embedding.provider is none",
         "model": {"name": "m", "provider": "none"},
-        "daemon": {"pid": 7, "build": "0.1.0", "since_ms": AT_MS, "rss_bytes": 1e8},
+        "daemon": {"pid": 7, "build": "0.1.0", "since_ms": AT_MS, "rss_bytes": 100_000_000},
         "tables": {"events": {"rows": 4, "fragments": 1}, "chunks": {"rows": 0, "fragments": 0}},
         "hooks": {"hook.stop": {"count": 3, "p50_ms": 1.25, "p95_ms": None, "late": 1}},
         "recall": {"prompts": 4, "answered": 1, "entries": 2, "chars": 300},

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from typing import TYPE_CHECKING
 
 import click
 
@@ -20,12 +19,9 @@ from memlayer.cli.terminal.invocation import (
 )
 from memlayer.cli.terminal.output import line, memory_title, say, say_body
 from memlayer.cli.verbs.curation.task_questions import choice, say_question
-from memlayer.edge.ipc import ops
 from memlayer.edge.redaction.privacy import plain
 from memlayer.text.context_block import bare_id
-
-if TYPE_CHECKING:
-    from memlayer.edge.ipc import answers
+from memlayer.wire import curation as ops
 
 TEXT_CHARS = 1000
 KEYS = {"k": "keep", "e": "edit", "m": "merge", "d": "drop", "u": "undo", "s": "skip", "q": "quit"}
@@ -72,7 +68,7 @@ def review_verb(context: click.Context, project: str | None, limit: int, from_st
             _typed(typed[0], typed[1].strip() if len(typed) > 1 else "", folder, as_json)
             return
     found = ask(ops.Review(folder, limit), as_json)
-    if not found["items"] and not found["task_questions"]:
+    if not found.items and not found.task_questions:
         say(NOTHING)
     elif from_stdin or not (sys.stdin.isatty() and sys.stdout.isatty()):
         _list(found)
@@ -216,48 +212,48 @@ def _typed(how: str, rest: str, folder: str, as_json: bool) -> None:
 
 def _decide(how: str, named: str, other: str = "", text: str = "", folder: str = "", as_json: bool = False) -> None:
     done = ask(ops.Decide(how, named, other, text, folder), as_json)
-    memory = done["memory"]
+    memory = done.memory
     say(DONE[how], *([" ", *memory_title(memory)] if memory else []))
     if memory and how != "keep":
-        say_body(memory["text"], TEXT_CHARS)
+        say_body(memory.text, TEXT_CHARS)
     if how != "keep":
         say(("`memlayer review undo` takes it back.", "dim"))
 
 
 def _undo(folder: str, as_json: bool) -> None:
     done = ask(ops.UndoReview(folder), as_json)
-    memory = done["memory"]
-    say(f"Undone: {line(done['how'])}", *([" ", *memory_title(memory)] if memory else []))
+    memory = done.memory
+    say(f"Undone: {line(done.how)}", *([" ", *memory_title(memory)] if memory else []))
     if memory:
-        say_body(memory["text"], TEXT_CHARS)
+        say_body(memory.text, TEXT_CHARS)
 
 
-def _say_item(item: answers.ReviewItem, place: str = "") -> None:
-    memory = item["memory"]
-    say(place, (line(item["reason"]), "yellow"), f" ({line(item['why'])})  ", *memory_title(memory))
-    say_body(memory["text"], TEXT_CHARS)
-    if item["against"]:
-        say(("against ", "yellow"), *memory_title(item["against"]), indent=2)
-        say_body(item["against"]["text"], TEXT_CHARS, indent=4)
+def _say_item(item: ops.ReviewItem, place: str = "") -> None:
+    memory = item.memory
+    say(place, (line(item.reason), "yellow"), f" ({line(item.why)})  ", *memory_title(memory))
+    say_body(memory.text, TEXT_CHARS)
+    if item.against:
+        say(("against ", "yellow"), *memory_title(item.against), indent=2)
+        say_body(item.against.text, TEXT_CHARS, indent=4)
 
 
-def _list(found: answers.ReviewList) -> None:
-    for row in found["task_questions"]:
+def _list(found: ops.ReviewList) -> None:
+    for row in found.task_questions:
         say_question(row)
-    if found["task_questions"]:
+    if found.task_questions:
         say(("`memlayer review yes QUESTION TASK`, `no QUESTION`, `undo`", "dim"))
-    for item in found["items"]:
+    for item in found.items:
         _say_item(item)
-    if found["total"] > len(found["items"]):
-        say((f"{found['total'] - len(found['items'])} more: --limit", "dim"))
-    if found["items"]:
+    if found.total > len(found.items):
+        say((f"{found.total - len(found.items)} more: --limit", "dim"))
+    if found.items:
         say(("`memlayer review keep ID`, `edit ID TEXT`, `merge ID OTHER [TEXT]`, `drop ID`, `undo`", "dim"))
 
 
-def _walk(found: answers.ReviewList, folder: str) -> None:
+def _walk(found: ops.ReviewList, folder: str) -> None:
     """Walk through questions and memories, and do as the person says."""
-    steps = [partial(_ask_task, row, folder) for row in found["task_questions"]]
-    steps += [partial(_ask_memory, item, folder) for item in found["items"]]
+    steps = [partial(_ask_task, row, folder) for row in found.task_questions]
+    steps += [partial(_ask_memory, item, folder) for item in found.items]
     place = 0
     while place < len(steps):
         how = steps[place](f"{place + 1}/{len(steps)}  ")
@@ -268,15 +264,15 @@ def _walk(found: answers.ReviewList, folder: str) -> None:
         place = max(0, place - 1) if how == "undo" else place + 1
 
 
-def _ask_task(row: answers.TaskAsked, folder: str, place: str) -> str:
+def _ask_task(row: ops.TaskAsked, folder: str, place: str) -> str:
     say_question(row, place)
     how, task = choice(row)
     if how in ("yes", "no"):
-        _decide(how, row["id"], task, folder=folder)
+        _decide(how, row.id, task, folder=folder)
     return how
 
 
-def _ask_memory(item: answers.ReviewItem, folder: str, place: str) -> str:
+def _ask_memory(item: ops.ReviewItem, folder: str, place: str) -> str:
     _say_item(item, place)
     key = click.prompt(ASKED, type=click.Choice(list(KEYS)), show_choices=False, default="s", show_default=False)
     how = KEYS[key]
@@ -285,10 +281,10 @@ def _ask_memory(item: answers.ReviewItem, folder: str, place: str) -> str:
     return how
 
 
-def _asked(how: str, item: answers.ReviewItem, folder: str) -> None:
+def _asked(how: str, item: ops.ReviewItem, folder: str) -> None:
     """Ask for the words that a decision needs, and carry it out."""
-    memory, other, text = item["memory"], "", ""
-    if how == "merge" and not item["against"]:
+    memory, other, text = item.memory, "", ""
+    if how == "merge" and not item.against:
         other = bare_id(click.prompt("with (citation)", type=str))
     if how == "edit":
         text = plain(click.prompt("new text", type=str))
@@ -296,4 +292,4 @@ def _asked(how: str, item: answers.ReviewItem, folder: str) -> None:
         text = plain(
             click.prompt("text of both (empty: one after the other)", type=str, default="", show_default=False)
         )
-    _decide(how, memory["id"], other, text, folder)
+    _decide(how, memory.id, other, text, folder)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from memlayer.cli.terminal.output import line, say, when
-
-if TYPE_CHECKING:
-    from memlayer.edge.ipc import answers
+from memlayer.wire import curation as ops
 
 QUOTE_CHARS, TITLE_CHARS = 200, 90
 NONE, SKIP, UNDO, QUIT = "n", "s", "u", "q"
@@ -23,23 +19,23 @@ QUESTIONS = {
 }
 
 
-def say_question(row: answers.TaskAsked, place: str = "") -> None:
+def say_question(row: ops.TaskAsked, place: str = "") -> None:
     """Print a question, the sentence that raised it, and the tasks."""
-    candidates = row["candidates"]
-    question = QUESTIONS[row["wish"]][len(candidates) > 1]
-    say(place, (question, "yellow"), "  ", (line(row["id"]), "bold"), f"  {when(row['at_ms'])}")
-    say(f'"{line(row["quote"], QUOTE_CHARS)}"', indent=2)
+    candidates = row.candidates
+    question = QUESTIONS[row.wish][len(candidates) > 1]
+    say(place, (question, "yellow"), "  ", (line(row.id), "bold"), f"  {when(row.at_ms)}")
+    say(f'"{line(row.quote, QUOTE_CHARS)}"', indent=2)
     for number, task in enumerate(candidates, 1):
-        citation = (f"[mem:{line(task['citation'])}]", "cyan")
-        say(f"{number} ", citation, f" {line(task['title'], TITLE_CHARS)} ", (line(task["status"]), "dim"), indent=2)
+        citation = (f"[mem:{line(task.citation)}]", "cyan")
+        say(f"{number} ", citation, f" {line(task.title, TITLE_CHARS)} ", (line(task.status), "dim"), indent=2)
 
 
-def choice(row: answers.TaskAsked) -> tuple[str, str]:
+def choice(row: ops.TaskAsked) -> tuple[str, str]:
     """Ask a person on a terminal.
 
     Return ("yes", citation), or ("no" | "skip" | "undo" | "quit", "").
     """
-    numbers = {str(number): task["citation"] for number, task in enumerate(row["candidates"], 1)}
+    numbers = {str(number): task.citation for number, task in enumerate(row.candidates, 1)}
     keys = {NONE: "no", SKIP: "skip", UNDO: "undo", QUIT: "quit"}
     asked = f"the task's number, [{NONE}]one of them, [{SKIP}]kip, [{UNDO}]ndo or [{QUIT}]uit"
     typed = click.Choice([*numbers, *keys])

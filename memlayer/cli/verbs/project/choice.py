@@ -6,7 +6,7 @@ import click
 
 from memlayer.cli.terminal.invocation import Incomplete, ask, end_with_json, json_option, project_dir, project_option
 from memlayer.cli.terminal.output import counted, line, say
-from memlayer.edge.ipc import view_ops as ops
+from memlayer.wire import record as ops
 
 
 @click.group("project")
@@ -31,11 +31,11 @@ def list_(as_json: bool) -> None:
 
     Example: memlayer project list
     """
-    for row in ask(ops.Projects(), as_json)["projects"]:
-        gone = "" if row["is_there"] else ", no longer there"
-        say((line(row["project"]), "bold"), f"  {line(row['project_dir'], 300)}{gone}")
-        given = "; also " + ", ".join(line(folder, 300) for folder in row["chosen_dirs"]) if row["chosen_dirs"] else ""
-        say((f"{row['project_id']}, {counted(row['memory_count'], 'memory')}{given}", "dim"), indent=2)
+    for row in ask(ops.Projects(), as_json).projects:
+        gone = "" if row.is_there else ", no longer there"
+        say((line(row.project), "bold"), f"  {line(row.project_dir, 300)}{gone}")
+        given = "; also " + ", ".join(line(folder, 300) for folder in row.chosen_dirs) if row.chosen_dirs else ""
+        say((f"{row.project_id}, {counted(row.memory_count, 'memory')}{given}", "dim"), indent=2)
 
 
 @project_verb.command("join")
@@ -87,8 +87,8 @@ def _choose(name: str, project: str | None, as_json: bool, *, is_move: bool = Fa
     done = ask(ops.ChooseProject(folder, name, is_move))
     if as_json:
         end_with_json(done)
-    say(f"{line(folder, 300)} belongs to ", (line(done["project"]), "bold"), f" ({done['project_id']}) from now on.")
-    if done["former_count"]:
-        left = counted(done["former_count"], "memory")
-        say(f"{left} stay with {line(done['former'])} ({done['former_id']}).")
-    say((f"To take it back: memlayer project join {done['former_id']}", "dim"))
+    say(f"{line(folder, 300)} belongs to ", (line(done.project), "bold"), f" ({done.project_id}) from now on.")
+    if done.former_count:
+        left = counted(done.former_count, "memory")
+        say(f"{left} stay with {line(done.former)} ({done.former_id}).")
+    say((f"To take it back: memlayer project join {done.former_id}", "dim"))

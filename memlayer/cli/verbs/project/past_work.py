@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from memlayer.cli.terminal.invocation import ask, complete_file, json_option, project_dir, project_option
 from memlayer.cli.terminal.output import counted, line, say, session_name, when
-from memlayer.edge.ipc import ops
-
-if TYPE_CHECKING:
-    from memlayer.edge.ipc import answers
+from memlayer.wire import memories as memory_ops
+from memlayer.wire import sessions as session_ops
 
 TEXT_CHARS = 240
 TURNS_SHOWN = 6
@@ -32,8 +28,8 @@ def blame_verb(path: str, project: str | None, limit: int, as_json: bool) -> Non
       memlayer blame checkout.py
       memlayer blame src/결제/정산.py --json
     """
-    answer = ask(ops.Blame(path, project_dir(project, False), limit), as_json)
-    notes, attempts, sessions = answer["memories"], answer["attempts"], answer["sessions"]
+    answer = ask(session_ops.Blame(path, project_dir(project, False), limit), as_json)
+    notes, attempts, sessions = answer.memories, answer.attempts, answer.sessions
     if not (notes or attempts or sessions):
         say(f"Nothing is kept about {line(path)} in this project.")
     _say_rows("Notes", notes)
@@ -41,9 +37,9 @@ def blame_verb(path: str, project: str | None, limit: int, as_json: bool) -> Non
     if sessions:
         say(("Sessions that changed it", "bold"))
     for row in sessions:
-        turns = " ".join(f"[mem:{line(name)}]" for name in row["turns"][:TURNS_SHOWN])
+        turns = " ".join(f"[mem:{line(name)}]" for name in row.turns[:TURNS_SHOWN])
         say(
-            f"{when(row['at_ms'])}  {session_name(row)}  {counted(row['edits'], 'edit')}  ",
+            f"{when(row.at_ms)}  {session_name(row.session_id)}  {counted(row.edits, 'edit')}  ",
             (turns, "cyan"),
             indent=2,
         )
@@ -64,22 +60,22 @@ def fix_verb(error: str, project: str | None, limit: int, as_json: bool) -> None
       memlayer fix "testenv.go:40:26: undefined: defaultAgent"
       memlayer fix "오류: 샌드박스 상점에 접속할 권한이 없습니다"
     """
-    answer = ask(ops.Fix(error, project_dir(project, False), limit), as_json)
-    notes, cures, met = answer["memories"], answer["cures"], answer["met"]
+    answer = ask(session_ops.Fix(error, project_dir(project, False), limit), as_json)
+    notes, cures, met = answer.memories, answer.cures, answer.met
     _say_rows("Notes", notes)
     if cures:
         say(("Worked afterwards", "bold"))
     for row in cures:
-        say((f"[mem:{line(row['citation'])}]", "cyan"), f" {when(row['at_ms'])[:10]}: ", indent=2)
-        say(line(row["command"], TEXT_CHARS), indent=4)
+        say((f"[mem:{line(row.citation)}]", "cyan"), f" {when(row.at_ms)[:10]}: ", indent=2)
+        say(line(row.command, TEXT_CHARS), indent=4)
     if not notes and not cures:
         known = f"It came in {counted(met, 'session')}" if met else "No session has met this error"
         say(f"{known}, and nothing is known to have worked." if met else f"{known}.")
 
 
-def _say_rows(title: str, rows: list[answers.MemoryRow]) -> None:
+def _say_rows(title: str, rows: list[memory_ops.MemoryRow]) -> None:
     if rows:
         say((title, "bold"))
     for row in rows:
-        head = f"[mem:{line(row['citation'])}]"
-        say((head, "cyan"), f" {when(row['at_ms'])[:10]}: {line(row['text'], TEXT_CHARS)}", indent=2)
+        head = f"[mem:{line(row.citation)}]"
+        say((head, "cyan"), f" {when(row.at_ms)[:10]}: {line(row.text, TEXT_CHARS)}", indent=2)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -26,16 +25,13 @@ from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import clean
 from memlayer.edge.home import paths
 from memlayer.edge.home import project as places
-from memlayer.edge.ipc import ops
 from memlayer.edge.redaction import own_patterns
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import MemlayerError, UserError
 from memlayer.tasks.events import CREATED, REOPENED, Observation, TaskEvent, captured
 from memlayer.tasks.states import PRIORITIES, By, Status
 from memlayer.turns.remembered import is_all_redacted
-
-if TYPE_CHECKING:
-    from memlayer.edge.ipc import task_answers
+from memlayer.wire import tasks as ops
 
 TITLE_CHARS, QUOTE_CHARS = 90, 200
 STATUS_WORDS = (*(status.value for status in Status), "resting", "all")
@@ -83,7 +79,7 @@ def tasks_verb(
         is_blocked = is_blocked or "blocked" in typed[:1]
         status = status or next((word for word in typed[:1] if word in STATUS_WORDS and word != Status.BLOCKED), None)
     answer = ask(ops.Tasks(project_dir(project, all_projects), status or "", is_blocked), as_json)
-    rows = answer.get("tasks") or []
+    rows = answer.tasks or []
     if not rows:
         say(
             "No task is known here."
@@ -92,20 +88,20 @@ def tasks_verb(
         )
     else:
         table(("TASK", "STATUS", "SINCE", "TITLE"), [_row(row, all_projects) for row in rows])
-    if answer.get("questions"):
-        asked = counted(answer["questions"], "sentence")
+    if answer.questions:
+        asked = counted(answer.questions, "sentence")
         say(f"{asked} may be about a task, and closed none: `memlayer review`.")
-    if answer.get("resting") and status not in ("resting", "all"):
-        say(f"{answer['resting']} more at rest: `memlayer tasks --status resting`.")
+    if answer.resting and status not in ("resting", "all"):
+        say(f"{answer.resting} more at rest: `memlayer tasks --status resting`.")
 
 
-def _row(row: Mapping[str, Any], with_project: bool) -> Sequence[str]:
-    title = line(row.get("title"), TITLE_CHARS)
-    waits = ", ".join(line(blocker, 60) for blocker in row.get("waits_for") or [])
+def _row(row: ops.TaskRow, with_project: bool) -> Sequence[str]:
+    title = line(row.title, TITLE_CHARS)
+    waits = ", ".join(line(blocker, 60) for blocker in row.waits_for or [])
     title += f" (waits for {waits})" if waits else ""
-    title += f" (maybe done: {line(row['maybe_done'], 80)})" if row.get("maybe_done") else ""
-    title = f"{line(row.get('project'), 24)}: {title}" if with_project else title
-    return f"[mem:{line(row.get('citation'))}]", line(row.get("status")), when(row.get("created_ms"))[:10], title
+    title += f" (maybe done: {line(row.maybe_done, 80)})" if row.maybe_done else ""
+    title = f"{line(row.project, 24)}: {title}" if with_project else title
+    return f"[mem:{line(row.citation)}]", line(row.status), when(row.created_ms)[:10], title
 
 
 @click.group("task")
@@ -203,36 +199,37 @@ def show_task_verb(task: tuple[str, ...], from_stdin: bool, project: str | None,
       memlayer task show "migration guide" --json
     """
     answer = ask(ops.TaskShow(words(task, from_stdin, NAME), project_dir(project)), as_json)
-    for row in answer.get("tasks") or []:
+    for row in answer.tasks or []:
         _say_task(row)
-        for step in row.get("history") or []:
+        for step in row.history or []:
             _say_step(step)
-        for near in row.get("neighbours") or []:
-            say((f"{line(near.get('rel'))} ", "dim"), line(near.get("title"), TITLE_CHARS), indent=2)
+        for near in row.neighbours:
+            say((f"{line(near.rel)} ", "dim"), line(near.title, TITLE_CHARS), indent=2)
 
 
-def _say_task(row: Mapping[str, Any]) -> None:
-    say((f"[mem:{line(row.get('citation'))}] ", "cyan"), line(row.get("title"), 400))
-    state = line(row.get("status")) + (", at rest" if row.get("is_resting") else "")
-    say((f"{state}, priority {line(row.get('priority'))}, since {when(row.get('created_ms'))[:10]}", "dim"), indent=2)
-    for name, label in (("waits_for", "waits for"), ("suggested", "may wait for"), ("earlier_titles", "was called")):
-        for title in row.get(name) or []:
+def _say_task(row: ops.TaskRow) -> None:
+    say((f"[mem:{line(row.citation)}] ", "cyan"), line(row.title, 400))
+    state = line(row.status) + (", at rest" if row.is_resting else "")
+    say((f"{state}, priority {line(row.priority)}, since {when(row.created_ms)[:10]}", "dim"), indent=2)
+    told = (("waits for", row.waits_for), ("may wait for", row.suggested), ("was called", row.earlier_titles))
+    for label, titles in told:
+        for title in titles:
             say((f"{label} ", "yellow"), line(title, QUOTE_CHARS), indent=2)
-    if row.get("maybe_done"):
-        say(("maybe done: ", "yellow"), line(row["maybe_done"], QUOTE_CHARS), indent=2)
+    if row.maybe_done:
+        say(("maybe done: ", "yellow"), line(row.maybe_done, QUOTE_CHARS), indent=2)
 
 
-def _say_step(step: Mapping[str, Any]) -> None:
-    waits = ", ".join(line(blocker, 80) for blocker in step.get("waits_for") or [])
-    told = STEP_WORDS.get(str(step.get("op")), "")
-    told = " ".join(filter(None, (told, waits if waits else line(step.get("to"), TITLE_CHARS))))
-    reason = f": {line(step['reason'], QUOTE_CHARS)}" if step.get("reason") else ""
-    say((f"{when(step.get('at_ms'))} ", "dim"), f"{told}{reason}", (f" ({line(step.get('by'))})", "dim"), indent=2)
-    if step.get("quote"):
-        say((f'"{line(step["quote"], QUOTE_CHARS)}"', "dim"), indent=4)
+def _say_step(step: ops.TaskStep) -> None:
+    waits = ", ".join(line(blocker, 80) for blocker in step.waits_for)
+    told = STEP_WORDS.get(str(step.op), "")
+    told = " ".join(filter(None, (told, waits if waits else line(step.to, TITLE_CHARS))))
+    reason = f": {line(step.reason, QUOTE_CHARS)}" if step.reason else ""
+    say((f"{when(step.at_ms)} ", "dim"), f"{told}{reason}", (f" ({line(step.by)})", "dim"), indent=2)
+    if step.quote:
+        say((f'"{line(step.quote, QUOTE_CHARS)}"', "dim"), indent=4)
 
 
-def taken_in(row: Observation, project: str | None) -> task_answers.TaskChanged:
+def taken_in(row: Observation, project: str | None) -> ops.TaskChanged:
     """Put a change on disk and have it taken in. Raises UserError."""
     event = _event(row, project)
     spool.put(home(), event)
@@ -247,19 +244,17 @@ def taken_in(row: Observation, project: str | None) -> task_answers.TaskChanged:
 def _change(row: Observation, project: str | None, as_json: bool) -> None:
     """Carry out a change of a person, and print it."""
     answer = taken_in(row, project)
-    changed, candidates = answer.get("tasks") or [], answer.get("candidates") or []
+    changed, candidates = answer.tasks, answer.candidates
     if as_json:
         end_with_json(answer, 0 if changed else 1)
     if not changed and candidates:
-        ids = ", ".join(
-            f"{line(candidate.get('citation'))} ({line(candidate.get('title'), 60)})" for candidate in candidates
-        )
+        ids = ", ".join(f"{line(candidate.citation)} ({line(candidate.title, 60)})" for candidate in candidates)
         raise UserError(f"Nothing is changed: that may mean {ids}. Give the id")
     if not changed:
         raise UserError(f"No task is known by {row.title[:80]!r}. `memlayer tasks --status all` lists them")
     for task in changed:
         _say_task(task)
-    for why in answer.get("refusals") or []:
+    for why in answer.refusals:
         raise Incomplete(f"Refused: {line(why)}. `memlayer task reopen` opens a closed task again")
 
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import click
 
 from memlayer.cli.terminal.invocation import (
@@ -16,7 +13,7 @@ from memlayer.cli.terminal.invocation import (
     project_option,
 )
 from memlayer.cli.terminal.output import counted, line, number, pairs, say, session_name, when
-from memlayer.edge.ipc import ops
+from memlayer.wire import tasks as ops
 
 MODES = ("session", "endless")
 
@@ -38,22 +35,23 @@ def topics_verb(project: str | None, days: int, limit: int, with_sessions: bool,
       memlayer topics --days 7 --sessions
     """
     answer = ask(ops.Topics(project_dir(project), days, limit), as_json)
-    rows = answer.get("topics") or []
+    rows = answer.topics or []
     if not rows:
         say(f"No sessions in the last {counted(days, 'day')}. `memlayer import` reads earlier ones.")
     for row in rows:
         say_topic(row, with_sessions)
 
 
-def say_topic(row: Mapping[str, Any], with_sessions: bool) -> None:
+def say_topic(row: ops.TopicRow, with_sessions: bool) -> None:
     """Print a topic's line, and its sessions on demand."""
-    say(("- ", "dim"), line(row.get("text"), 400))
+    say(("- ", "dim"), line(row.text, 400))
     if not with_sessions:
         return
-    for session in row.get("members") or []:
+    for session in row.members or []:
+        day = when(session.at_ms)[:10]
         say(
-            (f"[mem:{line(session.get('citation'))}] {session_name(session)} {when(session.get('at_ms'))[:10]}", "dim"),
-            f" {line(session.get('text'), 120)}",
+            (f"[mem:{line(session.citation)}] {session_name(session.session_id)} {day}", "dim"),
+            f" {line(session.text, 120)}",
             indent=2,
         )
 
@@ -81,15 +79,15 @@ def mode_verb(mode: str | None, project: str | None, as_json: bool) -> None:
     state = ask(ops.Mode(project_dir(project), mode or ""))
     if as_json:
         end_with_json(state)
-    score, turns = state.get("score"), state.get("turns") or 0
-    since = f" since {when(state.get('first_ms'))}" if turns else ""
+    score, turns = state.score, state.turns or 0
+    since = f" since {when(state.first_ms)}" if turns else ""
     rows = [
-        ("mode", line(state.get("mode"))),
+        ("mode", line(state.mode)),
         ("last day", counted(turns, "turn") + since),
-        ("continuity", f"{number(score)} ({line(state.get('transition'))})" if score is not None else ""),
-        ("topics kept", str(state.get("kept_topics") or 0)),
-        ("last made", when(state.get("renewed_ms")) if state.get("renewed_ms") else ""),
-        ("about", ", ".join(line(name) for name in state.get("words") or [])),
-        ("files", ", ".join(line(name) for name in state.get("files") or [])),
+        ("continuity", f"{number(score)} ({line(state.transition)})" if score is not None else ""),
+        ("topics kept", str(state.kept_topics or 0)),
+        ("last made", when(state.renewed_ms) if state.renewed_ms else ""),
+        ("about", ", ".join(line(name) for name in state.words or [])),
+        ("files", ", ".join(line(name) for name in state.files or [])),
     ]
     pairs("Mode", rows)

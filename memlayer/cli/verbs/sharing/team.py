@@ -19,7 +19,7 @@ from memlayer.cli.terminal.invocation import (
 )
 from memlayer.cli.terminal.output import counted, line, memory_title, pairs, print_json, say, when
 from memlayer.edge.home import paths
-from memlayer.edge.ipc import team_ops as ops
+from memlayer.wire import sharing as ops
 
 
 @click.group("team")
@@ -83,9 +83,9 @@ def _set_up(arguments: ops.TeamSetup, as_json: bool) -> None:
     if as_json:
         print_json(state)
         return
-    say(f"This project's team: {line(state['address'])}. Your notes bear the name {line(state['name'])}.")
-    say(f"{counted(state['notes'], 'note')} of colleagues: {line(', '.join(state['authors'])) or 'none yet'}.")
-    _left_out(state["left_out"])
+    say(f"This project's team: {line(state.address)}. Your notes bear the name {line(state.name)}.")
+    say(f"{counted(state.notes, 'note')} of colleagues: {line(', '.join(state.authors)) or 'none yet'}.")
+    _left_out(state.left_out)
     say("`memlayer promote ID` adds a note of yours; nothing else of yours travels.")
 
 
@@ -98,7 +98,7 @@ def push(project: str | None, as_json: bool) -> None:
     Example: memlayer team push
     """
     done = ask(ops.TeamPush(project_dir(project)), as_json, is_long=True)
-    say(f"{counted(done['notes'], 'note')} sent, {done['withdrawn']} taken back.")
+    say(f"{counted(done.notes, 'note')} sent, {done.withdrawn} taken back.")
 
 
 @team_verb.command("pull")
@@ -110,8 +110,8 @@ def pull(project: str | None, as_json: bool) -> None:
     Example: memlayer team pull
     """
     done = ask(ops.TeamPull(project_dir(project)), as_json, is_long=True)
-    say(f"{counted(done['notes'], 'note')} of colleagues: {done['new']} new or changed, {done['gone']} gone.")
-    _left_out(done["left_out"])
+    say(f"{counted(done.notes, 'note')} of colleagues: {done.new} new or changed, {done.gone} gone.")
+    _left_out(done.left_out)
 
 
 @team_verb.command("status")
@@ -123,25 +123,25 @@ def status(project: str | None, as_json: bool) -> None:
     Example: memlayer team status
     """
     state = ask(ops.TeamStatus(project_dir(project)), as_json)
-    if not state["address"]:
-        offered = state["offered"]
+    if not state.address:
+        offered = state.offered
         if offered:
             say(f"{counted(offered, 'note')} came with this repository. `memlayer team accept` takes them in.")
         else:
             say("This project has no team. `memlayer team setup` begins one.")
         return
-    withheld = f", {state['withheld']} withheld: replaced or forgotten" if state["withheld"] else ""
+    withheld = f", {state.withheld} withheld: replaced or forgotten" if state.withheld else ""
     pairs("Team", [
-        ("place", line(state["address"])),
-        ("your name", line(state["name"])),
-        ("by itself", "at a session's start and end" if state["is_automatic"] else "no: by push and pull alone"),
-        ("promoted", counted(state["promoted"], "note") + withheld),
-        ("colleagues", f"{counted(state['notes'], 'note')} of {line(', '.join(state['authors']), 300) or 'nobody'}"),
-        ("sent", when(state["push_ms"]) or "never"),
-        ("taken in", when(state["pull_ms"]) or "never"),
-        ("problem", f"{line(state['problem'])} ({when(state['problem_ms'])})" if state["problem"] else ""),
+        ("place", line(state.address)),
+        ("your name", line(state.name)),
+        ("by itself", "at a session's start and end" if state.is_automatic else "no: by push and pull alone"),
+        ("promoted", counted(state.promoted, "note") + withheld),
+        ("colleagues", f"{counted(state.notes, 'note')} of {line(', '.join(state.authors), 300) or 'nobody'}"),
+        ("sent", when(state.push_ms) or "never"),
+        ("taken in", when(state.pull_ms) or "never"),
+        ("problem", f"{line(state.problem)} ({when(state.problem_ms)})" if state.problem else ""),
     ])  # fmt: skip
-    _left_out(state["left_out"])
+    _left_out(state.left_out)
 
 
 @team_verb.command("leave")
@@ -156,7 +156,7 @@ def leave(keep: bool, project: str | None, as_json: bool) -> None:
     Example: memlayer team leave
     """
     done = ask(ops.TeamLeave(project_dir(project), keep), as_json, is_long=True)
-    say(f"You have left the team at {line(done['address'])}. Your own memories are all here.")
+    say(f"You have left the team at {line(done.address)}. Your own memories are all here.")
 
 
 @click.command("promote")
@@ -176,13 +176,13 @@ def promote_verb(id_: tuple[str, ...], undo: bool, as_json: bool) -> None:
     if not id_:
         raise Incomplete("Give the ID of a note, as `memlayer list` shows it")
     done = ask(ops.Promote(memory_id(id_), undo), as_json, is_long=True)
-    say("Taken back: " if undo else "Promoted: ", *memory_title(done["memory"]))
-    if done["problem"]:
-        say(("It waits: ", "yellow"), line(done["problem"]))
-    elif done["address"] == "folder":
+    say("Taken back: " if undo else "Promoted: ", *memory_title(done.memory))
+    if done.problem:
+        say(("It waits: ", "yellow"), line(done.problem))
+    elif done.address == "folder":
         say(("The file is in .memlayer/team/; commit it as you commit code.", "dim"))
 
 
 def _left_out(rows: list[ops.LeftOut]) -> None:
     for row in rows:
-        say((f"{counted(row['notes'], 'note')} left out: ", "yellow"), line(row["why"]))
+        say((f"{counted(row.notes, 'note')} left out: ", "yellow"), line(row.why))

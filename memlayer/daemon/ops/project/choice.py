@@ -4,32 +4,31 @@ from __future__ import annotations
 
 import os
 
-from memlayer.daemon.ops.requests import Progress, Table, services_of
+from memlayer.daemon.ops.requests import Progress, services_of
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import derived
-from memlayer.edge.ipc import task_answers as answers
-from memlayer.edge.ipc import view_ops as ops
 from memlayer.errors import UserError
 from memlayer.model import GLOBAL
+from memlayer.wire import record as ops
 
 
-def projects(state: State, arguments: ops.Projects, progress: Progress) -> answers.KnownProjects:
+def projects(state: State, arguments: ops.Projects, progress: Progress) -> ops.KnownProjects:
     """Return every project."""
     counts = services_of(state).store.stats().by_project
-    rows: list[answers.KnownProject] = []
+    rows: list[ops.KnownProject] = []
     for project_id, known in state.projects.known().items():
         root = str(known.get("root", ""))
         rows.append(
-            {
-                "project_id": project_id, "project": state.projects.name(project_id), "project_dir": root,
-                "is_there": os.path.isdir(root), "memory_count": counts.get(project_id, 0),
-                "chosen_dirs": [key.partition(":")[2].removesuffix("/.git") for key in known.get("chosen", ())],
-            }
+            ops.KnownProject(
+                project_id=project_id, project=state.projects.name(project_id), project_dir=root,
+                is_there=os.path.isdir(root), memory_count=counts.get(project_id, 0),
+                chosen_dirs=[key.partition(":")[2].removesuffix("/.git") for key in known.get("chosen", ())],
+            )
         )  # fmt: skip
-    return {"projects": sorted(rows, key=lambda row: (-row["memory_count"], row["project"]))}
+    return ops.KnownProjects(projects=sorted(rows, key=lambda row: (-row.memory_count, row.project)))
 
 
-def choose(state: State, arguments: ops.ChooseProject, progress: Progress) -> answers.ProjectChosen:
+def choose(state: State, arguments: ops.ChooseProject, progress: Progress) -> ops.ProjectChosen:
     """Give a folder to a project from now on."""
     folder, to = arguments.project_dir, ""
     if not os.path.isdir(folder):
@@ -47,7 +46,6 @@ def choose(state: State, arguments: ops.ChooseProject, progress: Progress) -> an
     derived.memories_changed(state, [former, to])
     count = services_of(state).store.stats().by_project.get(former, 0)
     names = state.projects.name
-    return {"project_id": to, "project": names(to), "former_id": former, "former": names(former), "former_count": count}
-
-
-OPERATIONS: Table = {ops.Projects: projects, ops.ChooseProject: choose}
+    return ops.ProjectChosen(
+        project_id=to, project=names(to), former_id=former, former=names(former), former_count=count
+    )

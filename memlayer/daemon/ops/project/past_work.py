@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from memlayer.daemon.ops.requests import Progress, Table, memory_row, project_of, services_of
+from memlayer.daemon.ops.requests import Progress, memory_row, project_of, services_of
 from memlayer.daemon.resources.state import State
-from memlayer.edge.ipc import ops
-from memlayer.edge.ipc.session_answers import CureRow, Cures, FileHistory
 from memlayer.model import citation_of, turn_memory_id
 from memlayer.moments.file_history import history_of
+from memlayer.wire import sessions as ops
+from memlayer.wire.sessions import CureRow, Cures, FileHistory
 
 
 def blame(state: State, arguments: ops.Blame, progress: Progress) -> FileHistory:
     """Return the notes, failed attempts and sessions of a file, newest first."""
     history = history_of(services_of(state).store, project_of(state, arguments.project_dir), arguments.path)
-    return {
-        "memories": [memory_row(state, row) for row in history.notes[: arguments.limit]],
-        "attempts": [memory_row(state, row) for row in history.attempts[: arguments.limit]],
-        "sessions": [
-            {"session_id": row.session_id, "at_ms": row.at_ms, "edits": row.edits, "turns": list(row.turns)}
-            for row in history.sessions[: arguments.limit]
-        ],
-    }
+    return FileHistory(
+        memories=[memory_row(state, row) for row in history.notes[: arguments.limit]],
+        attempts=[memory_row(state, row) for row in history.attempts[: arguments.limit]],
+        sessions=list(history.sessions[: arguments.limit]),
+    )
 
 
 def fix(state: State, arguments: ops.Fix, progress: Progress) -> Cures:
@@ -28,18 +25,15 @@ def fix(state: State, arguments: ops.Fix, progress: Progress) -> Cures:
     errors, project_id = services_of(state).errors, project_of(state, arguments.project_dir)
     errors.refresh(project_id)
     cures: list[CureRow] = [
-        {
-            "line": cure.line, "command": cure.command, "sessions": cure.sessions, "at_ms": cure.failure.at_ms,
-            "citation": citation_of(turn_memory_id(cure.failure.session_id, cure.failure.prompt_id)),
-        }
+        CureRow(
+            line=cure.line, command=cure.command, sessions=cure.sessions, at_ms=cure.failure.at_ms,
+            citation=citation_of(turn_memory_id(cure.failure.session_id, cure.failure.prompt_id)),
+        )
         for cure in errors.cures(arguments.error, project_id)
     ]  # fmt: skip
     notes = errors.explanations(arguments.error, project_id)
-    return {
-        "memories": [memory_row(state, row) for row in notes[: arguments.limit]],
-        "cures": cures[: arguments.limit],
-        "met": errors.met(arguments.error, project_id),
-    }
-
-
-OPERATIONS: Table = {ops.Blame: blame, ops.Fix: fix}
+    return Cures(
+        memories=[memory_row(state, row) for row in notes[: arguments.limit]],
+        cures=cures[: arguments.limit],
+        met=errors.met(arguments.error, project_id),
+    )

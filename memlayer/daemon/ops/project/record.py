@@ -6,13 +6,13 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from memlayer.daemon.ops.requests import Progress, Table, named, project_of, services_of, session_named
+from memlayer.daemon.ops.requests import Progress, named, project_of, services_of, session_named
 from memlayer.daemon.resources.state import State
-from memlayer.edge.ipc import view_ops as ops
 from memlayer.model import Event, EventCount, Memory
 from memlayer.ports import MemoryQuery
 from memlayer.tasks.projection import MEMORY, Link
 from memlayer.text.context_block import bare_id, cut, flatten
+from memlayer.wire import record as ops
 
 TITLE_CHARS = 90
 MAX_STEPS = 3  # of a map, from its middle
@@ -25,7 +25,7 @@ def events(state: State, arguments: ops.Events, progress: Progress) -> ops.Event
     store, folder = services_of(state).store, arguments.project_dir
     project_id, session_id = project_of(state, folder), session_named(state, arguments.session_id)
     if folder and not project_id:
-        return {"events": [], "total": 0}
+        return ops.EventsFound()
     found = store.events(
         ids=arguments.ids or None, session_id=session_id, project_id=project_id, kind=arguments.kind,
         since_ms=arguments.since_ms, before_ms=arguments.before_ms, limit=arguments.limit,
@@ -36,29 +36,18 @@ def events(state: State, arguments: ops.Events, progress: Progress) -> ops.Event
         total = sum(
             row.rows for row in counts if session_id in ("", row.session_id) and arguments.kind in ("", row.kind)
         )
-    return {"events": [_event(state, event) for event in reversed(found)], "total": total}
+    return ops.EventsFound(events=[_event(state, event) for event in reversed(found)], total=total)
 
 
 def _event(state: State, event: Event) -> ops.StoredEvent:
-    return {
-        "id": event.id,
-        "kind": event.kind,
-        "session_id": event.session_id,
-        "project_id": event.project_id,
-        "project": state.projects.name(event.project_id),
-        "prompt_id": event.prompt_id,
-        "text": event.text,
-        "at_ms": event.at_ms,
-        "source": event.source,
-        "detail": event.detail,
-    }
+    return ops.StoredEvent.of(event, project=state.projects.name(event.project_id))
 
 
 def days(state: State, arguments: ops.Days, progress: Progress) -> ops.Activity:
     """Count events by day and by session."""
     project_id = project_of(state, arguments.project_dir)
     if arguments.project_dir and not project_id:
-        return {"days": [], "by_session": []}
+        return ops.Activity()
     counts = services_of(state).store.event_counts(project_id, arguments.since_ms)
     by_session: Counter[str] = Counter()
     by_day: dict[str, list[EventCount]] = {}
@@ -69,10 +58,10 @@ def days(state: State, arguments: ops.Days, progress: Progress) -> ops.Activity:
     for session in state.sessions.all():
         if project_id in ("", session.project_id):
             tokens[_date(session.last_ms)] += session.total_tokens or 0
-    return {
-        "days": [_day(date, rows, tokens[date]) for date, rows in by_day.items()],
-        "by_session": [{"session_id": name, "events": rows} for name, rows in by_session.items() if name],
-    }
+    return ops.Activity(
+        days=[_day(date, rows, tokens[date]) for date, rows in by_day.items()],
+        by_session=[ops.SessionCount(session_id=name, events=rows) for name, rows in by_session.items() if name],
+    )
 
 
 def _date(at_ms: int) -> str:
@@ -84,7 +73,7 @@ def _day(date: str, rows: Sequence[EventCount], tokens: int) -> ops.DayCount:
     for row in rows:
         by_kind[row.kind] += row.rows
     sessions = len({row.session_id for row in rows if row.session_id})
-    return {"date": date, "events": by_kind.total(), "sessions": sessions, "tokens": tokens, "by_kind": dict(by_kind)}
+    return ops.DayCount(date=date, events=by_kind.total(), sessions=sessions, tokens=tokens, by_kind=dict(by_kind))
 
 
 # -- a map
@@ -98,12 +87,10 @@ def map_(state: State, arguments: ops.Map, progress: Progress) -> ops.MapFound:
     """
     services, folder = services_of(state), arguments.project_dir
     graph, project_id = services.tasks.graph, project_of(state, folder)
-    hubs: list[ops.MapHub] = [
-        {"id": one.id, "type": one.type, "title": one.title, "edges": one.edges} for one in graph.hubs(project_id, HUBS)
-    ]
+    hubs = [ops.MapHub.of(one) for one in graph.hubs(project_id, HUBS)]
     middle = _middle(state, arguments.name)
     if not middle:
-        return {"middle": "", "nodes": [], "edges": [], "left_out": 0, "hubs": hubs}
+        return ops.MapFound(hubs=hubs)
     steps, links, left_out = {middle: 0}, dict[Link, None](), set[str]()
     rim = [middle]
     for step in range(1, MAX_STEPS + 1):
@@ -115,13 +102,13 @@ def map_(state: State, arguments: ops.Map, progress: Progress) -> ops.MapFound:
         left_out.update(list(reached)[room:])
         steps.update((end, step) for end in rim)
     nodes = _nodes(state, steps)
-    there = {node["id"] for node in nodes}
-    edges: list[ops.MapEdge] = [
-        {"source": link.src_id, "rel": link.rel, "target": link.dst_id}
+    there = {node.id for node in nodes}
+    edges = [
+        ops.MapEdge(link.src_id, link.rel, link.dst_id)
         for link in links
         if link.src_id in there and link.dst_id in there
     ]
-    return {"middle": middle, "nodes": nodes, "edges": edges, "left_out": len(left_out - there), "hubs": hubs}
+    return ops.MapFound(middle=middle, nodes=nodes, edges=edges, left_out=len(left_out - there), hubs=hubs)
 
 
 def _middle(state: State, name: str) -> str:
@@ -142,11 +129,11 @@ def _nodes(state: State, steps: dict[str, int]) -> list[ops.MapNode]:
     for node, distance in steps.items():
         if node in things:
             one = things[node]
-            nodes.append(_node(node, one.type, one.title, one.status, "", distance))
+            nodes.append(ops.MapNode(node, one.type, _short(one.title), one.status, "", distance))
         elif node in memories:
             row = memories[node]
             status = "replaced" if row.superseded_by else row.kind
-            nodes.append(_node(node, MEMORY, row.text, status, row.citation, distance))
+            nodes.append(ops.MapNode(node, MEMORY, _short(row.text), status, row.citation, distance))
     return nodes
 
 
@@ -154,9 +141,5 @@ def _memories(state: State, ids: Sequence[str]) -> Iterable[Memory]:
     return services_of(state).store.memories(MemoryQuery(ids=ids, limit=len(ids))) if ids else []
 
 
-def _node(id_: str, type_: str, title: str, status: str, citation: str, steps: int) -> ops.MapNode:
-    title = cut(flatten(title), TITLE_CHARS)
-    return {"id": id_, "type": type_, "title": title, "status": status, "citation": citation, "steps": steps}
-
-
-OPERATIONS: Table = {ops.Events: events, ops.Days: days, ops.Map: map_}
+def _short(title: str) -> str:
+    return cut(flatten(title), TITLE_CHARS)

@@ -5,17 +5,16 @@ from __future__ import annotations
 import time
 
 from memlayer.daemon import moments
-from memlayer.daemon.ops.requests import Progress, Table, project_of, services_of
+from memlayer.daemon.ops.requests import Progress, project_of, services_of
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import batches
-from memlayer.edge.ipc import ops
-from memlayer.edge.ipc import task_answers as answers
 from memlayer.errors import UserError
 from memlayer.model import citation_of
 from memlayer.tasks import events as task_events
 from memlayer.tasks.matcher import named, near
-from memlayer.tasks.states import OPEN, Op, Placed, Status, Task, is_resting
+from memlayer.tasks.states import Op, Placed, Status, Task, is_resting
 from memlayer.text.context_block import quoted
+from memlayer.wire import tasks as ops
 
 ALL, RESTING = "all", "resting"
 STATUSES = (*(status.value for status in Status), RESTING, ALL)
@@ -23,7 +22,7 @@ HISTORY_SHOWN = 200
 UNKNOWN = "unknown"  # nobody said for what it waits
 
 
-def tasks(state: State, arguments: ops.Tasks, progress: Progress) -> answers.TaskList:
+def tasks(state: State, arguments: ops.Tasks, progress: Progress) -> ops.TaskList:
     """Return tasks, newest first, and how many rest.
 
     Raises UserError for an unknown status.
@@ -34,16 +33,16 @@ def tasks(state: State, arguments: ops.Tasks, progress: Progress) -> answers.Tas
     _drained(state)
     book, project_id = services_of(state).tasks, project_of(state, arguments.project_dir)
     if arguments.project_dir and not project_id:
-        return {"tasks": [], "resting": 0, "questions": 0}
+        return ops.TaskList()
     moments.look_at_tasks(state, project_id, state.projects.root(project_id))
     rows = [row for row in book.graph.tasks(project_id) if not arguments.is_blocked or row.status is Status.BLOCKED]
     at_rest = {row.id for row in rows if row.is_open and _rests(state, row)}
     rows = [row for row in rows if _is_wanted(row, wanted, row.id in at_rest)]
-    return {
-        "tasks": [_fields(state, row) for row in rows],
-        "resting": len(at_rest),
-        "questions": len(book.questions(project_id)),
-    }
+    return ops.TaskList(
+        tasks=[_fields(state, row) for row in rows],
+        resting=len(at_rest),
+        questions=len(book.questions(project_id)),
+    )
 
 
 def _is_wanted(task: Task, wanted: str, is_at_rest: bool) -> bool:
@@ -52,7 +51,7 @@ def _is_wanted(task: Task, wanted: str, is_at_rest: bool) -> bool:
     return task.status == wanted if wanted else task.is_open and not is_at_rest
 
 
-def show(state: State, arguments: ops.TaskShow, progress: Progress) -> answers.TasksShown:
+def show(state: State, arguments: ops.TaskShow, progress: Progress) -> ops.TasksShown:
     """Return a name's tasks, each with history, blockers and quotes."""
     _drained(state)
     book, project_id = services_of(state).tasks, project_of(state, arguments.project_dir)
@@ -61,26 +60,27 @@ def show(state: State, arguments: ops.TaskShow, progress: Progress) -> answers.T
     rows = rows or near(arguments.id_, book.graph.tasks(project_id))
     if not rows:
         raise UserError("No task is known by %s. `memlayer tasks` lists them" % quoted(arguments.id_))
-    return {
-        "tasks": [
-            {
-                **_fields(state, row),
-                "history": [_step(placed) for placed in book.graph.history(row.id)[-HISTORY_SHOWN:]],
-                "rejected": [
-                    {"from": before, "to": to, "why": why, "at_ms": at_ms} for before, to, why, at_ms in row.rejected
+    return ops.TasksShown(
+        tasks=[
+            ops.TaskDetails.of(
+                _fields(state, row),
+                history=[_step(placed) for placed in book.graph.history(row.id)[-HISTORY_SHOWN:]],
+                rejected=[
+                    ops.RejectedStep(from_=before, to=to, why=why, at_ms=at_ms)
+                    for before, to, why, at_ms in row.rejected
                 ],
-                "neighbours": [
-                    {"rel": beside.rel, "type": beside.type, "title": beside.title, "others": beside.others}
+                neighbours=[
+                    ops.TaskNeighbour.of(beside)
                     for beside in book.graph.neighbours(row.id)
                     if beside.rel != "blocked_by"
                 ],
-            }
+            )
             for row in rows
         ]
-    }
+    )
 
 
-def change(state: State, arguments: ops.TaskChange, progress: Progress) -> answers.TaskChanged:
+def change(state: State, arguments: ops.TaskChange, progress: Progress) -> ops.TaskChanged:
     """Take in a person's change from the spool.
 
     Return the tasks that it touched.
@@ -95,11 +95,11 @@ def change(state: State, arguments: ops.TaskChange, progress: Progress) -> answe
         raise UserError("Nothing is changed: the text is private, or was forgotten before")
     ids = list(dict.fromkeys(step.task_id for step in content.steps))
     candidates = [task_id for asked in content.questions for task_id in asked.candidates]
-    return {
-        "tasks": [_fields(state, row) for row in services.tasks.graph.tasks_by_id(ids)],
-        "candidates": [_fields(state, row) for row in services.tasks.graph.tasks_by_id(candidates)],
-        "refusals": [step.reason for step in content.steps if step.op == "task_transition_rejected"],
-    }
+    return ops.TaskChanged(
+        tasks=[_fields(state, row) for row in services.tasks.graph.tasks_by_id(ids)],
+        candidates=[_fields(state, row) for row in services.tasks.graph.tasks_by_id(candidates)],
+        refusals=[step.reason for step in content.steps if step.op == "task_transition_rejected"],
+    )
 
 
 def _drained(state: State) -> None:
@@ -116,35 +116,25 @@ def _rests(state: State, task: Task) -> bool:
     return is_resting(task.touched_ms, time.time_ns() // 1_000_000, later)
 
 
-def _fields(state: State, task: Task) -> answers.TaskRow:
-    return {
-        "id": task.id,
-        "citation": citation_of(task.id),
-        "title": task.title,
-        "status": task.status.value,
-        "priority": task.priority,
-        "waits_for": [blocker.raw or UNKNOWN for blocker in task.blockers],
-        "suggested": [blocker.raw for blocker in task.suggested],
-        "maybe_done": task.maybe_done,
-        "is_open": task.status in OPEN,
-        "is_resting": task.is_open and _rests(state, task),
-        "sources": list(task.by),
-        "files": list(task.files),
-        "earlier_titles": list(task.titles[:-1]),
-        "sessions": len(task.sessions),
-        "created_ms": task.created_ms,
-        "touched_ms": task.touched_ms,
-        "project": state.projects.name(task.project_id),
-    }
+def _fields(state: State, task: Task) -> ops.TaskRow:
+    return ops.TaskRow.of(
+        task,
+        citation=citation_of(task.id),
+        status=task.status.value,
+        waits_for=[blocker.raw or UNKNOWN for blocker in task.blockers],
+        suggested=[blocker.raw for blocker in task.suggested],
+        is_resting=task.is_open and _rests(state, task),
+        sources=list(task.by),
+        earlier_titles=list(task.titles[:-1]),
+        sessions=len(task.sessions),
+        project=state.projects.name(task.project_id),
+    )
 
 
-def _step(placed: Placed) -> answers.TaskStep:
+def _step(placed: Placed) -> ops.TaskStep:
     step = placed.step
-    return {
-        "op": step.op.value, "to": "" if step.op is Op.TAKEN_BACK else step.to, "from": step.from_, "by": step.by,
-        "quote": step.quote, "reason": step.reason, "waits_for": [blocker.raw for blocker in step.blockers],
-        "at_ms": placed.at_ms, "session_id": placed.session_id, "event_id": placed.event_id,
-    }  # fmt: skip
-
-
-OPERATIONS: Table = {ops.Tasks: tasks, ops.TaskShow: show, ops.TaskChange: change}
+    return ops.TaskStep.of(
+        step, op=step.op.value, to="" if step.op is Op.TAKEN_BACK else step.to,
+        waits_for=[blocker.raw for blocker in step.blockers],
+        at_ms=placed.at_ms, session_id=placed.session_id, event_id=placed.event_id,
+    )  # fmt: skip

@@ -4,47 +4,44 @@ from __future__ import annotations
 
 import time
 
-from memlayer.daemon.ops.requests import Progress, Table, project_of, services_of
+from memlayer.daemon.ops.requests import Progress, project_of, services_of
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import derived
-from memlayer.edge.ipc import ops
-from memlayer.edge.ipc import task_answers as answers
 from memlayer.kinds import Category
 from memlayer.ports import MemoryQuery
 from memlayer.topics.continuity import read_log
 from memlayer.topics.grouping import Topic, line_of, topics_of
 from memlayer.topics.profile import profiles
 from memlayer.topics.recent import DAY_MS, MAX_EVENTS, within_a_day
+from memlayer.wire import tasks as ops
 
 DAYS_MS = 86_400_000
 SHOWN_SESSIONS = 12  # of a topic
 
 
-def topics(state: State, arguments: ops.Topics, progress: Progress) -> answers.Topics:
+def topics(state: State, arguments: ops.Topics, progress: Progress) -> ops.TopicsFound:
     """Return a project's matters of some days, the largest first."""
     store = services_of(state).store
     since_ms = int(time.time() * 1000) - arguments.days * DAYS_MS
     rows = profiles(store, project_of(state, arguments.project_dir), since_ms)
     grouped = topics_of(rows, arguments.limit)
-    return {"topics": [_fields(topic) for topic in grouped], "session_count": len(rows)}
+    return ops.TopicsFound(topics=[_fields(topic) for topic in grouped], session_count=len(rows))
 
 
-def _fields(topic: Topic) -> answers.Topic:
-    return {
-        "text": line_of(topic),
-        "words": list(topic.names),
-        "first_ms": topic.profiles[0].first_ms,
-        "last_ms": topic.last_ms,
-        "turns": topic.turns,
-        "members": [
-            {"session_id": row.session_id, "at_ms": row.first_ms, "citation": row.citation, "text": row.best}
-            for row in topic.profiles[-SHOWN_SESSIONS:]
+def _fields(topic: Topic) -> ops.TopicRow:
+    return ops.TopicRow.of(
+        topic,
+        text=line_of(topic),
+        words=list(topic.names),
+        first_ms=topic.profiles[0].first_ms,
+        members=[
+            ops.TopicSession.of(row, at_ms=row.first_ms, text=row.best) for row in topic.profiles[-SHOWN_SESSIONS:]
         ],
-        "session_count": len(topic.profiles),
-    }
+        session_count=len(topic.profiles),
+    )
 
 
-def mode(state: State, arguments: ops.Mode, progress: Progress) -> answers.ModeState:
+def mode(state: State, arguments: ops.Mode, progress: Progress) -> ops.ModeState:
     """Return the mode, and the last day's work of a project."""
     store, now_ms = services_of(state).store, int(time.time() * 1000)
     project_id = project_of(state, arguments.project_dir)
@@ -55,17 +52,17 @@ def mode(state: State, arguments: ops.Mode, progress: Progress) -> answers.ModeS
     rows = profiles(store, project_id, now_ms - DAY_MS, MAX_EVENTS) if project_id else []
     log = [step for step in read_log(state.home) if step.project_id == project_id]
     kept = services_of(state).topics.known(project_id) if project_id else []
-    return {
-        "mode": state.settings.memory.mode,
-        "turns": len(turns),
-        "first_ms": min((turn.at_ms for turn in turns), default=0),
-        "score": log[-1].score if log else None,
-        "transition": log[-1].transition if log else "",
-        "kept_topics": len(kept),
-        "renewed_ms": state.topics_ms.get(project_id, 0),
-        "words": list(topics_of(rows, 1)[0].names) if rows else [],
-        "files": sorted({path for row in rows for path in row.files})[:SHOWN_SESSIONS],
-    }
+    return ops.ModeState(
+        mode=state.settings.memory.mode,
+        turns=len(turns),
+        first_ms=min((turn.at_ms for turn in turns), default=0),
+        score=log[-1].score if log else None,
+        transition=log[-1].transition if log else "",
+        kept_topics=len(kept),
+        renewed_ms=state.topics_ms.get(project_id, 0),
+        words=list(topics_of(rows, 1)[0].names) if rows else [],
+        files=sorted({path for row in rows for path in row.files})[:SHOWN_SESSIONS],
+    )
 
 
 def _change(state: State, chosen: str, project_id: str) -> None:
@@ -76,6 +73,3 @@ def _change(state: State, chosen: str, project_id: str) -> None:
     others = [other for other in state.projects.scopes() if other != project_id]
     state.jobs.submit("mode %s" % chosen, lambda: derived.renew(state, [project_id] if project_id else [])).result()
     state.jobs.submit("starts in mode %s" % chosen, lambda: derived.renew(state, others))
-
-
-OPERATIONS: Table = {ops.Topics: topics, ops.Mode: mode}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memlayer.daemon.ops.requests import Progress, Table, services_of
+from memlayer.daemon.ops.requests import Progress, services_of
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import intake
 from memlayer.errors import UserError
@@ -61,15 +61,3 @@ def rewrite(state: State, arguments: ops.ShareRewrite, progress: Progress) -> op
 def drop(state: State, arguments: ops.ShareDrop, progress: Progress) -> ops.DroppedMachine:
     """Take over the log of a machine that is gone. Raises UserError."""
     return ops.DroppedMachine(services_of(state).sharing.drop_machine(arguments.machine))
-
-
-OPERATIONS: Table = {
-    ops.ShareSetup: setup,
-    ops.SharePush: push,
-    ops.SharePull: pull,
-    ops.ShareStatus: status,
-    ops.ShareStop: stop,
-    ops.ReadShareKey: key,
-    ops.ShareDrop: drop,
-    ops.ShareRewrite: rewrite,
-}

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import cast
-
-from memlayer.daemon.ops.requests import Progress, Table, memory_row, one_named, project_of, services_of
+from memlayer.daemon.ops.requests import Progress, memory_row, one_named, project_of, services_of
 from memlayer.daemon.resources.state import State
-from memlayer.edge.ipc import team_ops as ops
 from memlayer.errors import ShareError
 from memlayer.sharing.engine import shown
 from memlayer.team.places import IN_WORK_TREE
+from memlayer.wire import sharing as ops
 
 
 def setup(state: State, arguments: ops.TeamSetup, progress: Progress) -> ops.TeamState:
@@ -25,25 +23,25 @@ def status(state: State, arguments: ops.TeamStatus, progress: Progress) -> ops.T
     teams, project_id = services_of(state).teams, project_of(state, arguments.project_dir)
     found = teams.state(project_id)
     found |= {"address": shown(found["address"]), "name": found["author"], "left_out": _listed(found["left_out"])}
-    return cast(ops.TeamState, {name: found[name] for name in ops.TeamState.__annotations__})
+    return ops.TeamState(**{name: found[name] for name in ops.TeamState.__struct_fields__})
 
 
 def push(state: State, arguments: ops.TeamPush, progress: Progress) -> ops.TeamPushed:
     """Send promoted notes, take others back. Raises ShareError."""
     done = services_of(state).teams.sync(project_of(state, arguments.project_dir), pulls=False)
-    return {"notes": done.sent, "withdrawn": done.withdrawn}
+    return ops.TeamPushed(notes=done.sent, withdrawn=done.withdrawn)
 
 
 def pull(state: State, arguments: ops.TeamPull, progress: Progress) -> ops.TeamPulled:
     """Take colleagues' notes in. Raises ShareError."""
     done = services_of(state).teams.sync(project_of(state, arguments.project_dir), pushes=False)
-    return {"notes": done.notes, "new": done.new, "gone": done.gone, "left_out": _listed(done.left_out)}
+    return ops.TeamPulled(notes=done.notes, new=done.new, gone=done.gone, left_out=_listed(done.left_out))
 
 
 def leave(state: State, arguments: ops.TeamLeave, progress: Progress) -> ops.TeamLeft:
     """Take own notes back, and end the team here. Raises ShareError."""
     teams = services_of(state).teams
-    return {"address": shown(teams.leave(project_of(state, arguments.project_dir), keeps=arguments.keep))}
+    return ops.TeamLeft(address=shown(teams.leave(project_of(state, arguments.project_dir), keeps=arguments.keep)))
 
 
 def promote(state: State, arguments: ops.Promote, progress: Progress) -> ops.Promoted:
@@ -56,7 +54,7 @@ def promote(state: State, arguments: ops.Promote, progress: Progress) -> ops.Pro
     except ShareError as bad:  # noted; it goes with the next session
         problem = str(bad)
     address = shown(services.teams.state(memory.project_id)["address"])
-    return {"memory": memory_row(state, memory), "address": address, "problem": problem}
+    return ops.Promoted(memory=memory_row(state, memory), address=address, problem=problem)
 
 
 def _registered(state: State, folder: str) -> str:
@@ -65,14 +63,4 @@ def _registered(state: State, folder: str) -> str:
 
 
 def _listed(left_out: dict[str, int]) -> list[ops.LeftOut]:
-    return [{"why": why, "notes": count} for why, count in sorted(left_out.items())]
-
-
-OPERATIONS: Table = {
-    ops.TeamSetup: setup,
-    ops.TeamStatus: status,
-    ops.TeamPush: push,
-    ops.TeamPull: pull,
-    ops.TeamLeave: leave,
-    ops.Promote: promote,
-}
+    return [ops.LeftOut(why=why, notes=count) for why, count in sorted(left_out.items())]

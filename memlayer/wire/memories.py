@@ -1,0 +1,345 @@
+"""Operations on memories: recall, search, show, list, change, their uses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import field
+
+from memlayer.wire.message import Asking, Limit, Message, Names, Path, TextOrNone
+
+
+class MemoryRow(Message):
+    """A memory (model.Memory) with the name of its project.
+
+    text: with the mark of its kind. headline: "" where nobody wrote one.
+    """
+
+    id: str = ""
+    key: str = ""
+    citation: str = ""
+    category: str = ""
+    kind: str = ""
+    text: str = ""
+    importance: float = 0.0
+    project_id: str = ""
+    project: str = ""
+    session_id: str = ""
+    prompt_id: str = ""
+    source_ids: list[str] = []
+    at_ms: int = 0
+    superseded_by: str = ""
+    superseded_ms: int = 0
+    pinned: bool = False
+    settled: str = ""
+    evidence: str = ""
+    level: int = 0
+    files: list[str] = []
+    error: str = ""
+    headline: str = ""
+    subject: str = ""
+
+
+class SearchMode(Message):
+    """The searches that run.
+
+    mode: hybrid or lexical. why: it is lexical.
+    """
+
+    mode: str = ""
+    why: str = ""
+
+
+class Candidate(Message):
+    """A memory that recall looked at.
+
+    chance in [0, 1]. parts: of its score.
+    """
+
+    key: str = ""
+    citation: str = ""
+    score: float = 0.0
+    chance: float = 0.0
+    parts: dict[str, float | None] = {}
+    kept: bool = False
+    reason: str = ""
+    snippet: str = ""
+
+
+class Recalled(SearchMode):
+    """The notes for a prompt, with the reasons.
+
+    block: "" for none. gate: why nothing was given, or open. need in [0, 1]. queries: the text and the terms.
+    """
+
+    block: str = ""
+    gate: str = ""
+    need: float = 0.0
+    signals: dict[str, Any] = {}
+    queries: list[str] = []
+    took_ms: float = 0.0
+    candidates: list[Candidate] = []
+
+
+class Hit(MemoryRow):
+    """A memory that a search found, best first.
+
+    preview: the start of its text. event_type: turn, day, note or the kind of a statement. path: of the file that holds
+    it, "" for none; lines from 1, inclusive.
+    """
+
+    score: float = 0.0
+    parts: dict[str, float | None] = {}
+    snippet: str = ""
+    preview: str = ""
+    event_type: str = ""
+    path: str = ""
+    start_line: int = 0
+    end_line: int = 0
+
+
+class DoneTurn(MemoryRow):
+    """A turn whose tool call holds the words. snippet: the call."""
+
+    snippet: str = ""
+
+
+class Hits(SearchMode):
+    """The hits of a search, and turns by their tool calls."""
+
+    hits: list[Hit] = []
+    done: list[DoneTurn] = []
+
+
+class EventRow(Message):
+    """A source of a memory."""
+
+    id: str = ""
+    kind: str = ""
+    text: str = ""
+    at_ms: int = 0
+    source: str = ""
+
+
+class UseRow(Message):
+    """A session that cited a memory."""
+
+    session_id: str = ""
+    at_ms: int = 0
+
+
+class MissingSource(Message):
+    """A source that is gone. at_ms: when it went."""
+
+    id: str = ""
+    why: str = ""
+    at_ms: int = 0
+
+
+class Neighbour(Message):
+    """A turn near a memory's own.
+
+    mine: it is the own one.
+    """
+
+    key: str = ""
+    citation: str = ""
+    at_ms: int = 0
+    text: str = ""
+    mine: bool = False
+
+
+class Quote(Message):
+    """Words that a statement rests on. start, end: characters of the text."""
+
+    quote: str = ""
+    at_ms: int = 0
+    start: int = 0
+    end: int = 0
+    speaker: str = ""
+    method: str = ""
+    confidence: float = 0.0
+
+
+class Shown(Message):
+    """A memory with its sources, versions and uses.
+
+    beside: the things that it is about or waits for. said_again: the turns of later sessions that say it, too.
+    growth: a level and the facts behind it (growth.levels), {} for no statement.
+    """
+
+    memory: MemoryRow = field(default_factory=MemoryRow)
+    newer: list[MemoryRow] = []
+    older: list[MemoryRow] = []
+    events: list[EventRow] = []
+    cited_in: list[UseRow] = []
+    missing: list[MissingSource] = []
+    beside: list[str] = []
+    said_again: list[MemoryRow] = []
+    neighbours: list[Neighbour] = []
+    quotes: list[Quote] = []
+    growth: dict[str, Any] = {}
+
+
+class Matches(Message):
+    """The memories of some names, and the names of none."""
+
+    matches: list[Shown] = []
+    unknown: list[str] = []
+
+
+class Memories(Message):
+    """Memories, newest first."""
+
+    memories: list[MemoryRow] = []
+
+
+class CitedMemory(MemoryRow):
+    """A memory with counts of its uses."""
+
+    cited: int = 0
+    cited_sessions: int = 0
+    shown_sessions: int = 0
+    last_cited_ms: int = 0
+
+
+class Cited(Message):
+    """Memories by use."""
+
+    memories: list[CitedMemory] = []
+
+
+class UsageShare(Message):
+    """Counts of notes within some days; see records.usages.Share."""
+
+    window_days: int = 0
+    shown: int = 0
+    cited: int = 0
+    opened: int = 0
+    cited_of_shown: int = 0
+
+
+class Remembered(Message):
+    """A remembered statement.
+
+    is_new: nothing was merged. older: memories that it superseded. newer: the memory that superseded it already, if
+    any. contradicts: pinned memories that say otherwise.
+    """
+
+    memory: MemoryRow = field(default_factory=MemoryRow)
+    is_new: bool = False
+    older: list[MemoryRow] = []
+    newer: list[MemoryRow] = []
+    contradicts: list[MemoryRow] = []
+
+
+class Changed(Message):
+    """A memory after its change."""
+
+    memory: MemoryRow = field(default_factory=MemoryRow)
+
+
+class SourceRow(Message):
+    """A source of a version, without its text."""
+
+    id: str = ""
+    kind: str = ""
+    at_ms: int = 0
+    session_id: str = ""
+    source: str = ""
+
+
+class Version(MemoryRow):
+    """A memory's current, superseded, reworded or retired version, and the reason."""
+
+    state: str = ""
+    why: str = ""
+    sources: list[SourceRow] = []
+
+
+class Versions(Message):
+    """All versions of a memory, newest first. asked: the named one's id."""
+
+    asked: str = ""
+    versions: list[Version] = []
+
+
+class Recall(Asking[Recalled], tag="recall"):
+    """is_explained: candidates that were left out have snippets too."""
+
+    prompt: str = ""
+    project_dir: Path = ""
+    session_id: str = ""
+    is_explained: bool = False
+
+
+class Search(Asking[Hits], tag="search"):
+    query: str = ""
+    project_dir: Path = ""
+    limit: Limit = 10
+    min_score: float = 0.0
+    since_ms: int = 0
+    until_ms: int = 0
+    category: str = ""
+    kind: str = ""
+    session_id: str = ""
+    file: str = ""
+
+
+class Show(Asking[Matches], tag="show"):
+    ids: Names = ()
+    session_id: str = ""
+
+
+class List(Asking[Memories], tag="list"):
+    project_dir: Path = ""
+    is_global: bool = False
+    session_id: str = ""
+    category: str = ""
+    limit: Limit = 50
+    with_superseded: bool = False
+
+
+class Remember(Asking[Remembered], tag="remember"):
+    """id_: of a `remember` event in the spool."""
+
+    id_: str = ""
+
+
+class Pin(Asking[Changed], tag="pin"):
+    id_: str = ""
+    off: bool = False
+
+
+class Edit(Asking[Changed], tag="edit"):
+    """text: "" for the same, with a headline or a subject."""
+
+    id_: str = ""
+    text: str = ""
+    headline: TextOrNone = None
+    subject: TextOrNone = None
+
+
+class Restore(Asking[Changed], tag="restore"):
+    id_: str = ""
+    keep_both: bool = False
+
+
+class History(Asking[Versions], tag="history"):
+    id_: str = ""
+
+
+class Citations(Asking[Cited], tag="citations"):
+    """Arguments of a list of citations.
+
+    order: "" for the newest citation first, popular, or unused. days: 0 for any time, or 30 with an order.
+    """
+
+    order: str = ""
+    days: int = 0
+    limit: Limit = 10
+    project_dir: Path = ""
+
+
+class CountUses(Asking[UsageShare], tag="usage_share"):
+    days: int = 30

@@ -1,0 +1,133 @@
+"""Operations on notes that a language model writes."""
+
+from __future__ import annotations
+
+from msgspec import UNSET, UnsetType
+
+from memlayer.wire.message import Asking, Limit, Message, Path
+
+
+class ReadingState(Message):
+    """The reading of sessions by a language model, in counts.
+
+    reading: a session's id, or "". why: sessions wait, "" for no reason but their turn.
+    """
+
+    is_on: bool = False
+    reading: str = ""
+    waiting: int = 0
+    read: int = 0
+    gave_up: int = 0
+    notes: int = 0
+    refused_notes: int = 0
+    calls: int = 0
+    tokens: int = 0
+    why: str = ""
+
+
+class NotesState(ReadingState):
+    """Who reads sessions, and its budget.
+
+    is_allowed: by the project that was asked for. problem: the model's last one.
+    """
+
+    provider: str = ""
+    model: str = ""
+    base_url: str = ""
+    reads: str = ""
+    is_enabled: bool = False
+    is_allowed: bool = False
+    today_tokens: int = 0
+    all_tokens: int = 0
+    daily_tokens: int = 0
+    is_over: bool = False
+    problem: str = ""
+    problem_ms: int = 0
+    model_missing: str = ""
+
+
+class RefusedNote(Message):
+    """A note of the model that was not kept."""
+
+    kind: str = ""
+    text: str = ""
+    reason: str = ""
+    at_ms: int = 0
+    session_id: str = ""
+    project: str = ""
+
+
+class RefusedNotesFound(Message):
+    """Refused notes, newest first. total: also those beyond the limit."""
+
+    refusals: list[RefusedNote] = []
+    total: int = 0
+
+
+class ProjectEstimate(Message):
+    """The sessions of a project to be read, and their tokens."""
+
+    project_id: str = ""
+    project: str = ""
+    sessions: int = 0
+    tokens: int = 0
+
+
+class SessionsRead(Message):
+    """The estimate of a reading, or its counts once it is done.
+
+    waiting: left over, because of problem.
+    """
+
+    dry_run: bool = False
+    is_on: bool = False
+    sessions: int = 0
+    calls: int = 0
+    tokens: int = 0
+    by_project: list[ProjectEstimate] = []
+    read: int | UnsetType = UNSET
+    waiting: int | UnsetType = UNSET
+    problem: str | UnsetType = UNSET
+    notes: int | UnsetType = UNSET
+    refused_notes: int | UnsetType = UNSET
+
+
+class HeadlinesWritten(Message):
+    """Notes without a headline, and how many got one.
+
+    problem: why some wait.
+    """
+
+    dry_run: bool = False
+    is_on: bool = False
+    notes: int = 0
+    calls: int = 0
+    tokens: int = 0
+    written: int = 0
+    problem: str = ""
+
+
+class Notes(Asking[NotesState], tag="notes"):
+    """project_dir: to say whether that project allows it."""
+
+    project_dir: Path = ""
+
+
+class RefusedNotes(Asking[RefusedNotesFound], tag="notes.refused"):
+    project_dir: Path = ""
+    limit: Limit = 50
+
+
+class ReadSessions(Asking[SessionsRead], tag="notes.read"):
+    """last: sessions at most, the newest that a model has not read."""
+
+    last: Limit = 30
+    project_dir: Path = ""
+    dry_run: bool = False
+
+
+class Headlines(Asking[HeadlinesWritten], tag="notes.headline"):
+    """Have a model write headlines for a project's notes that have none."""
+
+    project_dir: Path = ""
+    dry_run: bool = False

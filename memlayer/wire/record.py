@@ -1,0 +1,168 @@
+"""Operations that look around: projects, events, counts by day, a map."""
+
+from __future__ import annotations
+
+from memlayer.wire.message import Asking, Limit, Message, Names, Path
+
+
+class KnownProject(Message):
+    """A project. chosen_dirs: folders that the person gave to it."""
+
+    project_id: str = ""
+    project: str = ""
+    project_dir: str = ""
+    is_there: bool = False
+    memory_count: int = 0
+    chosen_dirs: list[str] = []
+
+
+class KnownProjects(Message):
+    """Every project, that with most memories first."""
+
+    projects: list[KnownProject] = []
+
+
+class ProjectChosen(Message):
+    """A folder's project from now on, and its former one."""
+
+    project_id: str = ""
+    project: str = ""
+    former_id: str = ""
+    former: str = ""
+    former_count: int = 0
+
+
+class StoredEvent(Message):
+    """An event of the record (model.Event), with its project's name."""
+
+    id: str = ""
+    kind: str = ""
+    session_id: str = ""
+    project_id: str = ""
+    project: str = ""
+    prompt_id: str = ""
+    text: str = ""
+    at_ms: int = 0
+    source: str = ""
+    detail: str = ""
+
+
+class EventsFound(Message):
+    """Events, newest first. total: all that match, those beyond the limit counted."""
+
+    events: list[StoredEvent] = []
+    total: int = 0
+
+
+class SessionCount(Message):
+    """The events of a session within the span that was asked for."""
+
+    session_id: str = ""
+    events: int = 0
+
+
+class DayCount(Message):
+    """A day of the machine's own clock.
+
+    by_kind: its events. tokens: in the contexts of the sessions that were last active then.
+    """
+
+    date: str = ""
+    events: int = 0
+    sessions: int = 0
+    tokens: int = 0
+    by_kind: dict[str, int] = {}
+
+
+class Activity(Message):
+    """Events counted, the days oldest first."""
+
+    days: list[DayCount] = []
+    by_session: list[SessionCount] = []
+
+
+class MapNode(Message):
+    """A memory or a thing on a map.
+
+    type: memory, task, file, artifact, person, service or condition. steps: from the middle.
+    """
+
+    id: str = ""
+    type: str = ""
+    title: str = ""
+    status: str = ""
+    citation: str = ""
+    steps: int = 0
+
+
+class MapEdge(Message):
+    """An edge between two nodes."""
+
+    source: str = ""
+    rel: str = ""
+    target: str = ""
+
+
+class MapHub(Message):
+    """A thing that many edges name."""
+
+    id: str = ""
+    type: str = ""
+    title: str = ""
+    edges: int = 0
+
+
+class MapFound(Message):
+    """The surroundings of a thing.
+
+    middle: its id, "" for an unknown name. left_out: nodes beyond the limit.
+    """
+
+    middle: str = ""
+    nodes: list[MapNode] = []
+    edges: list[MapEdge] = []
+    left_out: int = 0
+    hubs: list[MapHub] = []
+
+
+class Projects(Asking[KnownProjects], tag="projects"):
+    pass
+
+
+class ChooseProject(Asking[ProjectChosen], tag="project.choose"):
+    """name: of the other project; "" for a new one.
+
+    is_move: the other project's folder has become this one, and is no longer there.
+    """
+
+    project_dir: Path = ""
+    name: str = ""
+    is_move: bool = False
+
+
+class Events(Asking[EventsFound], tag="view.events"):
+    """since_ms is included, before_ms is not; 0 for no bound."""
+
+    ids: Names = ()
+    session_id: str = ""
+    project_dir: Path = ""
+    kind: str = ""
+    since_ms: int = 0
+    before_ms: int = 0
+    limit: Limit = 100
+
+
+class Days(Asking[Activity], tag="view.days"):
+    project_dir: Path = ""
+    since_ms: int = 0
+
+
+class Map(Asking[MapFound], tag="view.map"):
+    """Arguments of a map.
+
+    name: a thing's name or id, or a memory's citation; "" for the hubs alone.
+    """
+
+    name: str = ""
+    project_dir: Path = ""
+    limit: Limit = 60

@@ -1,0 +1,195 @@
+"""Operations on sessions, the notes given in them, and their past work."""
+
+from __future__ import annotations
+
+from msgspec import UNSET, UnsetType
+
+from memlayer.wire.memories import MemoryRow
+from memlayer.wire.message import Asking, Limit, Message, Path
+
+
+class GivenCounts(Message):
+    """Notes given in a session: to how many prompts, of how many."""
+
+    prompts: int = 0
+    answered: int = 0
+    notes: int = 0
+
+
+class SessionRow(Message):
+    """A session (records.sessions.Session) with counts.
+
+    shown, inherited: how many notes. turns: memories of turns. core: memories drawn from it. Only a single session has
+    these, events, summary and given.
+    """
+
+    id: str = ""
+    project_id: str = ""
+    project: str = ""
+    project_dir: str = ""
+    transcript_path: str = ""
+    since_ms: int = 0
+    last_ms: int = 0
+    said_ms: int = 0
+    prompted_ms: int = 0
+    answered_ms: int = 0
+    measured_ms: int = 0
+    ended: str = ""
+    ended_ms: int = 0
+    context_since_ms: int = 0
+    caught_up_bytes: int = 0
+    read_bytes: int = 0
+    model: str = ""
+    total_tokens: int = 0
+    explained_ms: int = 0
+    start_chars: int = 0
+    flush_count: int = 0
+    compaction_count: int = 0
+    compact_start_ms: int = 0
+    compact_post_ms: int = 0
+    compact_awaits: str = ""
+    pre_compact_ms: int = 0
+    memory_flush_at: int = 0
+    memory_flush_compaction_count: int = 0
+    memory_asked_compaction_count: int = 0
+    asked_prompt_id: str = ""
+    summarized_ms: int = 0
+    noted_ms: int = 0
+    shown: int = 0
+    inherited: int = 0
+    turns: int = 0
+    core: int | UnsetType = UNSET
+    events: int | UnsetType = UNSET
+    summary: str | UnsetType = UNSET
+    given: GivenCounts | UnsetType = UNSET
+
+
+class SessionsFound(Message):
+    """Sessions, newest first. total: also those beyond the limit."""
+
+    sessions: list[SessionRow] = []
+    total: int = 0
+
+
+class FileSession(Message):
+    """A session that changed a file. turns: citations, oldest first."""
+
+    session_id: str = ""
+    at_ms: int = 0
+    edits: int = 0
+    turns: list[str] = []
+
+
+class FileHistory(Message):
+    """All that is kept about a file, newest first."""
+
+    memories: list[MemoryRow] = []
+    attempts: list[MemoryRow] = []
+    sessions: list[FileSession] = []
+
+
+class CureRow(Message):
+    """A call that worked after an error.
+
+    line: of the error. sessions: how many met it. citation: of the turn.
+    """
+
+    line: str = ""
+    command: str = ""
+    sessions: int = 0
+    at_ms: int = 0
+    citation: str = ""
+
+
+class Cures(Message):
+    """Notes about an error, and its cures.
+
+    met: how many sessions had it.
+    """
+
+    memories: list[MemoryRow] = []
+    cures: list[CureRow] = []
+    met: int = 0
+
+
+class GivenNote(Message, omit_defaults=True):
+    """A note on record, with its memory unless that is forgotten.
+
+    chance, helps, lexical, vector in [0, 1]; reason: why it was chosen or left out; why: of a note.
+    """
+
+    id: str | None = None
+    citation: str | None = None
+    key: str | None = None
+    category: str | None = None
+    day: str | None = None
+    at_ms: int | None = None
+    text: str | None = None
+    superseded_by: str | None = None
+    forgotten: bool | None = None
+    chance: float | None = None
+    helps: float | None = None
+    reason: str | None = None
+    why: str | None = None
+    lexical: float | None = None
+    vector: float | None = None
+    newer: str | None = None
+
+
+class GivenPrompt(Message):
+    """A prompt or session start with its notes.
+
+    prompt: its text, None if not kept. chars: of the block. delivered: the host had it in time. gate to left_out_count:
+    where a daemon answered. start: the source of a session's start. place: "first prompt" of its session, or "".
+    moment: the event that notes were given at, if no prompt.
+    """
+
+    at_ms: int = 0
+    session_id: str = ""
+    project_id: str = ""
+    project: str = ""
+    event_id: str = ""
+    chars: int = 0
+    delivered: bool = False
+    prompt: str | None = None
+    given: list[GivenNote] = []
+    left_out: list[GivenNote] = []
+    gate: str | UnsetType = UNSET
+    place: str | UnsetType = UNSET
+    need: float | UnsetType = UNSET
+    mode: str | UnsetType = UNSET
+    took_ms: float | UnsetType = UNSET
+    left_out_count: int | UnsetType = UNSET
+    start: str | UnsetType = UNSET
+    moment: str | UnsetType = UNSET
+
+
+class GivenPrompts(Message):
+    """The record of the last prompts, newest first."""
+
+    prompts: list[GivenPrompt] = []
+
+
+class Given(Asking[GivenPrompts], tag="given"):
+    limit: Limit = 5
+    session_id: str = ""
+    project_dir: Path = ""
+
+
+class Blame(Asking[FileHistory], tag="blame"):
+    path: str = ""
+    project_dir: Path = ""
+    limit: Limit = 10
+
+
+class Fix(Asking[Cures], tag="fix"):
+    error: str = ""
+    project_dir: Path = ""
+    limit: Limit = 10
+
+
+class Sessions(Asking[SessionsFound], tag="sessions"):
+    id_: str = ""
+    project_dir: Path = ""
+    limit: Limit = 20
+    skip: int = 0
