@@ -33,7 +33,7 @@ VERBS = {
     "sessions": ("overview", "List sessions, newest first: turns, tokens in the context, compactions, flushes."),
     "remember": ("memories", "Remember TEXT as a core memory at once."),
     "history": ("memories", "Show every version of a memory, the current one first."),
-    "edit": ("memories", "Change the text of a memory."),
+    "edit": ("memories", "Change the text, headline or subject of a memory."),
     "pin": ("memories", "Pin a memory: it ranks first, and only an edit changes it."),
     "restore": ("memories", "Bring a replaced memory back."),
     "review": ("curation.review", "Go through memories that are doubtful, contradict, are stale or never used."),

@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeVar
 from memlayer.consolidation.conflict.another_value import content, gives_another_value
 from memlayer.kinds import Category
 from memlayer.model import Chunk
-from memlayer.recall.candidate import Candidate
+from memlayer.recall.candidate import Candidate, turn_of
 from memlayer.recall.retriever import Score
 from memlayer.text.sentences import is_question, sentences
 from memlayer.text.value_slots import has_value, slots
@@ -159,7 +159,8 @@ def note_of(turn: Item, rows: Sequence[Item], found_of: Callable[[Item], tuple[C
         return None
     for row in rows:
         other, fit = found_of(row)
-        if other.category is Category.CORE and other.session_id == chunk.session_id and _fits(fit, score):
+        is_beside = other.category is Category.CORE and other.session_id == chunk.session_id
+        if is_beside and turn_of(other) != turn_of(chunk) and _fits(fit, score):  # its own turn says more
             return row
     return None
 

@@ -96,7 +96,7 @@ def assert_found(hook: HookRunner, daemon: Daemon) -> None:
 
 def all_embedded(daemon: Daemon) -> bool:
     stats = daemon.call("stats")
-    return bool(stats["chunks"] == stats["embedded"] == len(TURNS))
+    return bool(stats["chunks"] == stats["embedded"] >= len(TURNS))  # summaries are searched, too
 
 
 def assert_no_trace(home: Path) -> None:
