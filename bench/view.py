@@ -21,6 +21,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -203,8 +204,13 @@ def measure(client: Client, home: Path, project: Path, rounds: int) -> dict[str,
     """Return all figures of a filled home."""
     with PageProcess(home, project) as page:
         pages, headers = {}, {"Authorization": f"Bearer {page.token}"}
-        for path in ("/", "/notes", "/sessions", "/tasks", "/figures", "/search?q=checkout7.py"):
-            pages[path] = timed(lambda path=path: page.raw("GET", path, headers), 8)  # type: ignore[misc]
+        session = client.ask(ops.Sessions("", str(project), 1), deadline_s=60)["sessions"][0]["id"]
+        hit = client.ask(ops.Search("checkout7.py port", str(project)))["hits"][0]["citation"]
+        one = {"/sessions/ID": f"/sessions/{session}", "/notes/CITATION": f"/notes/{hit}"}
+        for path in ("/", "/notes", "/sessions", "/tasks", "/figures", "/health", "/search?q=checkout7.py", *one):
+            load = partial(page.raw, "GET", one.get(path, path), headers)
+            assert load().status == 200, path
+            pages[path] = timed(load, rounds)
         api = compared(page, client, str(project), rounds)
         until = threading.Event()
         live = threading.Thread(target=watch, args=(page, until))

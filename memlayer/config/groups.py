@@ -78,6 +78,16 @@ class MemorySettings(Group):
     mode: Literal["session", "endless"] = setting(
         "session", "endless: a start goes on with the last day's work, and topics of a month are kept."
     )
+    weight_topics: Real = setting(0.3, "Share of common words in the continuity of two sessions.", ge=0, le=1)
+    weight_time: Real = setting(0.3, "Share of their nearness in time.", ge=0, le=1)
+    weight_files: Real = setting(0.2, "Share of the files that both changed.", ge=0, le=1)
+    weight_names: Real = setting(0.2, "Share of the names of code and things in both.", ge=0, le=1)
+
+    @model_validator(mode="after")
+    def _some_weight(self) -> MemorySettings:
+        if self.weight_topics + self.weight_time + self.weight_files + self.weight_names <= 0:
+            raise ValueError("a weight of memory.weight_* must be above 0")
+        return self
 
 
 class FlushSettings(Group):

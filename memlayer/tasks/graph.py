@@ -14,9 +14,10 @@ from pathlib import Path
 from memlayer.adapters.sqlite_files import DispensableFile, in_batches, marks
 from memlayer.model import Event, Memory
 from memlayer.tasks import projection
+from memlayer.tasks.blockers import with_waiting
 from memlayer.tasks.keys import task_key
 from memlayer.tasks.projection import Link, Neighbour, Thing
-from memlayer.tasks.states import Placed, Task
+from memlayer.tasks.states import Placed, Status, Task
 
 VERSION = "2"
 
@@ -83,6 +84,12 @@ class Graph(DispensableFile):
             ],
             [],
         )
+
+    def freed_by(self, ids: Sequence[str]) -> list[Task]:
+        """Return the tasks that waited for these alone, now closed."""
+        closed = [task.id for task in self.tasks_by_id(ids) if not task.is_open]
+        waiting: list[str] = self.run(lambda base: with_waiting(base, closed), [])
+        return [task for task in self.tasks_by_id(waiting[len(closed) :]) if task.status is Status.PENDING]
 
     def task_with_key(self, project_id: str, title: str) -> Task | None:
         """Return the task that has, or had, a title."""

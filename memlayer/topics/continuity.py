@@ -1,6 +1,6 @@
 """Continuity of work from session to session, and its log.
 
-The score is claude-memory-layer's: topics .3, nearness in time .3, files .2, names .2, with Jaccard's measure.
+The score is claude-memory-layer's, with Jaccard's measure.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from memlayer.edge.home import paths
 from memlayer.topics.profile import Profile
 
-TOPICS, TIME, FILES, NAMES = 0.3, 0.3, 0.2, 0.2
 FADES_MS = 48 * 3_600_000
 SEAMLESS, SHIFT = 0.7, 0.4
 FIRST_EVER = 0.5
@@ -41,18 +41,30 @@ class Step:
     transition: Transition
 
 
-def score(before: Profile | None, after: Profile) -> float:
+class Portions(NamedTuple):
+    """Weights of a score's parts; their sum counts as 1."""
+
+    topics: float = 0.3
+    time: float = 0.3
+    files: float = 0.2
+    names: float = 0.2
+
+
+USUAL = Portions()
+
+
+def score(before: Profile | None, after: Profile, portions: Portions = USUAL) -> float:
     """Return the share of a session that goes on, in [0, 1]."""
     if before is None:
         return FIRST_EVER
     nearness = max(0.0, 1.0 - max(0, after.first_ms - before.last_ms) / FADES_MS)
-    return min(
-        1.0,
-        TOPICS * _shared(_top(before), _top(after))
-        + TIME * nearness
-        + FILES * _shared(before.files, after.files)
-        + NAMES * _shared(before.names, after.names),
+    weighted = (
+        portions.topics * _shared(_top(before), _top(after))
+        + portions.time * nearness
+        + portions.files * _shared(before.files, after.files)
+        + portions.names * _shared(before.names, after.names)
     )
+    return min(1.0, weighted / sum(portions))
 
 
 def transition_of(value: float, *, is_first: bool = False) -> Transition:
@@ -62,11 +74,11 @@ def transition_of(value: float, *, is_first: bool = False) -> Transition:
     return Transition.SEAMLESS if value >= SEAMLESS else Transition.TOPIC_SHIFT
 
 
-def steps(project_id: str, profiles: Sequence[Profile]) -> list[Step]:
+def steps(project_id: str, profiles: Sequence[Profile], portions: Portions = USUAL) -> list[Step]:
     """Return the step to each session. profiles: oldest first."""
     made = []
     for before, after in zip([None, *profiles], profiles, strict=False):
-        value = round(score(before, after), 3)
+        value = round(score(before, after, portions), 3)
         name = before.session_id if before is not None else ""
         transition = transition_of(value, is_first=before is None)
         made.append(Step(project_id, name, after.session_id, after.first_ms, value, transition))

@@ -92,10 +92,12 @@ class TasksShown(Message):
 class TaskChanged(Message):
     """The tasks that a change touched.
 
-    candidates: that it may mean, where nothing was changed. refusals: the reasons.
+    freed: those that wait no more, since it closed their last blocker. candidates: that it may mean, where nothing was
+    changed. refusals: the reasons.
     """
 
     tasks: list[TaskRow] = []
+    freed: list[TaskRow] = []
     candidates: list[TaskRow] = []
     refusals: list[str] = []
 

@@ -125,6 +125,22 @@ def test_task_whose_blocker_is_closed_is_told_as_pending_everywhere(working: Wor
         assert "waits for" not in text
 
 
+@pytest.mark.parametrize("verb", ["done", "drop"])
+def test_closing_a_blocker_names_the_tasks_that_it_frees(working: Working, verb: str) -> None:
+    working.cli("task", "add", "보안 검토")
+    working.cli("task", "add", "Write the guide")
+    working.cli("task", "add", "Deploy the shop", "--by", "보안 검토")
+    working.cli("task", "add", "배포 공지 쓰기", "--by", "보안 검토")
+    working.cli("task", "add", "Close the quarter", "--by", "보안 검토", "--by", "PROJ-12")
+    assert "waits no more" not in working.cli("task", "start", "보안 검토").stdout
+    assert "waits no more" not in working.cli("task", "done", "Write the guide").stdout
+    told = working.cli("task", verb, "보안 검토").stdout
+    freed = [line for line in told.splitlines() if "waits no more: [mem:" in line]
+    assert len(freed) == 2 and "Close the quarter" not in told
+    assert any("Deploy the shop" in line for line in freed) and any("배포 공지 쓰기" in line for line in freed)
+    assert working.json("task", "done", "Deploy the shop")["freed"] == []
+
+
 def test_block_list_show_and_close_27_12(working: Working) -> None:
     working.cli("task", "add", "배포 문서 고치기", "--by", "PROJ-12")
     working.cli("task", "add", "Write the migration guide")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
 from tests.support.cli_process import runner
+from tests.support.page_process import PageProcess
 from tests.support.processes import Daemon, HookRunner
 from tests.support.waiting import wait_for
 
@@ -71,6 +74,14 @@ def test_summaries_and_topics_are_found_by_search_and_given_at_no_prompt(
     whole = [row["category"] for row in found("--limit", "20")]
     assert "daily" in whole and whole == sorted(whole, key=lambda category: category == "daily")
     assert "[mem:" in run("search", "toss_webhook.py", "--category", "daily", "--brief").stdout
+    with PageProcess(home, project) as page:
+        for asked in ({"kind": "topic"}, {"kind": "session_summary"}, {"category": "daily"}):
+            text = page.get("/search?" + urlencode({"q": "결제 웹훅 toss_webhook.py", **asked})).text
+            shown = set(re.findall(r'<a class="cite" href="/notes/(\w{6})"', text))
+            wanted = {
+                row["citation"] for row in found("--limit", "20", *("--" + key for key in asked), *asked.values())
+            }
+            assert shown == wanted and wanted
     prompt = "결제 웹훅이 전에 왜 두 번 왔지? toss_webhook.py"
     recalled = json.loads(run("recall", prompt, "--explain", "--json").stdout)
     days = {row["citation"] for row in found("--category", "daily")}
@@ -80,6 +91,33 @@ def test_summaries_and_topics_are_found_by_search_and_given_at_no_prompt(
     [topic, *_] = found("--kind", "topic")
     run("forget", topic["citation"], "--yes")
     assert topic["id"] not in {row["id"] for row in found("--category", "daily")}
+
+
+def test_changed_files_make_the_score_where_only_they_weigh_22_8(home: Path, project: Path, hook: HookRunner) -> None:
+    only_files = {"weight_topics": 0, "weight_time": 0, "weight_names": 0}
+    settings = {"embedding": {"provider": "none"}, "memory": {"mode": "endless", **only_files}}
+    with Daemon(ROOT, home, settings) as daemon:
+        run = runner(home, project)
+        for session, names in (("s1", "cart.py 결제.py"), ("s2", "결제.py"), ("s3", "other.py")):
+            hook("user_prompt_submit", session, session + "-p", prompt="%s 고쳐줘, please fix these" % names)
+            for name in names.split():
+                path = str(project / name)
+                hook(
+                    "post_tool_use", session, session + "-p", tool_name="Edit", tool_use_id=session + name,
+                    tool_input={"file_path": path, "old_string": "a", "new_string": "b"},
+                    tool_response={"filePath": path},
+                )  # fmt: skip
+            hook("stop", session, session + "-p", last_assistant_message="고쳤습니다. Both are fixed now.")
+            hook("session_end", session, reason="exit")
+        daemon.settle()
+
+        def logged() -> list[float]:
+            file = home / "logs" / "continuity.jsonl"
+            return [json.loads(line)["score"] for line in file.read_text().splitlines()] if file.exists() else []
+
+        wait_for(lambda: len(logged()) == 3, "the daemon's first look", within_s=30, every_s=0.2)
+        assert logged() == [0.5, 0.5, 0.0]
+        assert "must be above 0" in run("config", "set", "memory.weight_files", "0", code=1).stderr
 
 
 def test_endless_goes_on_with_the_day_and_session_mode_is_as_before(

@@ -20,15 +20,16 @@ OF_VERBS = ("click", "rich", "pydantic_settings")  # distributions that no daemo
 def by_daemon(client: Client, python: str) -> bool:
     """True if the daemon has loaded this python's packages of now.
 
-    What the command line alone needs is compared with its wheels: to load it takes ten times as long.
+    With no model, as set, none of its packages is asked for. What the command line alone needs is compared with its
+    wheels: to load it takes ten times as long.
     """
     try:
         status = client.status() or {}
     except MemlayerError:
         return False
-    uses_all = status.get("store") == "open" and status.get("mode") != "lexical"
-    is_local = (status.get("model") or {}).get("provider") == "fastembed"
-    if not uses_all or not is_local or status.get("python") != python:
+    provider = (status.get("model") or {}).get("provider")
+    uses_all = provider == "none" or (provider == "fastembed" and status.get("mode") != "lexical")
+    if status.get("store") != "open" or not uses_all or status.get("python") != python:
         return False
     site = site_of(os.path.dirname(os.path.dirname(python)))
     return all(is_whole(site, name) for name in OF_VERBS) and unchanged_since(site, int(status["since_ms"]) / 1000)

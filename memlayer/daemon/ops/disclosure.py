@@ -112,7 +112,8 @@ def counted_entries(
         )
         for hit in hits
     ]
-    return once(entries), total
+    told = once(entries)
+    return told, total - len(entries) + len(told)
 
 
 def once(entries: list[IndexEntry]) -> list[IndexEntry]:

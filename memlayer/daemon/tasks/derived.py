@@ -53,8 +53,14 @@ def renew(state: State, project_ids: Iterable[str]) -> None:
     services = state.services.result()
     for project_id in project_ids:
         services.recall.refresh(project_id)
-        _write_working_sets(state, services, project_id)
+        write_starts(state, [project_id])
         state.unpublished.discard(project_id)
+
+
+def write_starts(state: State, project_ids: Iterable[str]) -> None:
+    """Write the working sets of these projects, as the mode has them."""
+    for project_id in project_ids:
+        _write_working_sets(state, state.services.result(), project_id)
 
 
 def _write_working_sets(state: State, services: Services, project_id: str) -> None:

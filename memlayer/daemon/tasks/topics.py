@@ -11,7 +11,7 @@ from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import derived
 from memlayer.kinds import Category
 from memlayer.ports import MemoryQuery
-from memlayer.topics.continuity import steps, write_log
+from memlayer.topics.continuity import Portions, steps, write_log
 from memlayer.topics.keeper import MONTH_MS
 from memlayer.topics.profile import profiles
 from memlayer.topics.recent import MAX_EVENTS, is_due
@@ -49,8 +49,10 @@ def renew(state: State, project_id: str) -> None:
     services, now_ms = state.services.result(), int(time.time() * 1000)
     if services.topics.renew(project_id, now_ms):
         derived.memories_changed(state, [project_id])
+    memory, of_month = state.settings.memory, profiles(services.store, project_id, now_ms - MONTH_MS)
+    portions = Portions(memory.weight_topics, memory.weight_time, memory.weight_files, memory.weight_names)
     try:
-        write_log(state.home, steps(project_id, profiles(services.store, project_id, now_ms - MONTH_MS)))
+        write_log(state.home, steps(project_id, of_month, portions))
     except OSError as bad:
         log.warning("the log of continuity is not written: %s", bad.strerror)
 

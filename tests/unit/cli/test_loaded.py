@@ -68,6 +68,12 @@ def test_same_files_in_a_daemon_count_as_loaded(python: str) -> None:
     assert by_daemon(status(python), python)
 
 
+def test_a_daemon_without_a_model_as_set_has_loaded_all_that_it_uses(python: str) -> None:
+    without = status(python, mode="lexical", model={"provider": "none"})
+    assert by_daemon(without, python)
+    assert not by_daemon({**without, "store": "failed"}, python)
+
+
 @pytest.mark.parametrize(
     "changed",
     [

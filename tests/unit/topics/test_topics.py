@@ -18,7 +18,7 @@ from memlayer.model import Event, turn_memory_id
 from memlayer.ports import MemoryQuery
 from memlayer.records.tombstones import Tombstones
 from memlayer.topics import continuity
-from memlayer.topics.continuity import Transition, read_log, score, steps, transition_of, write_log
+from memlayer.topics.continuity import Portions, Transition, read_log, score, steps, transition_of, write_log
 from memlayer.topics.grouping import line_of, topics_of
 from memlayer.topics.keeper import TopicKeeper
 from memlayer.topics.profile import Profile, profiles
@@ -133,6 +133,24 @@ def test_score_of_worked_examples() -> None:
         Transition.SEAMLESS, Transition.TOPIC_SHIFT, Transition.TOPIC_SHIFT, Transition.BREAK,
     ]  # fmt: skip
     assert [step.transition for step in steps("p1", [first, same])] == [Transition.BREAK, Transition.SEAMLESS]
+
+
+@pytest.mark.parametrize(
+    ("portions", "expected"),
+    [
+        (Portions(1, 0, 0, 0), 1 / 3),
+        (Portions(0, 1, 0, 0), 1 / 2),
+        (Portions(0, 0, 1, 0), 1 / 2),
+        (Portions(0, 0, 0, 1), 1.0),
+        (Portions(1, 1, 1, 1), (1 / 3 + 1 / 2 + 1 / 2 + 1) / 4),
+        (Portions(0.3, 0.3, 0, 0), (1 / 3 + 1 / 2) / 2),
+    ],
+)
+def test_weights_of_the_score_as_a_person_sets_them_22_8(portions: Portions, expected: float) -> None:
+    first = profile("a", files="x.py y.py", names="Cart", terms="cart 결제")
+    half = profile("d", at_ms=NOW + 24 * HOUR_MS, files="x.py", names="Cart", terms="cart 검색")
+    assert score(first, half, portions) == pytest.approx(expected)
+    assert [step.score for step in steps("p1", [first, half], portions)] == [0.5, pytest.approx(expected, abs=0.001)]
 
 
 def test_log_holds_no_text_and_each_session_once(tmp_path: Path) -> None:

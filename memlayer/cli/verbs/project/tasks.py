@@ -254,6 +254,9 @@ def _change(row: Observation, project: str | None, as_json: bool) -> None:
         raise UserError(f"No task is known by {row.title[:80]!r}. `memlayer tasks --status all` lists them")
     for task in changed:
         _say_task(task)
+    for task in answer.freed:
+        freed = f"[mem:{line(task.citation)}] {line(task.title, QUOTE_CHARS)}"
+        say(("waits no more: ", "green"), freed, indent=2)
     for why in answer.refusals:
         raise Incomplete(f"Refused: {line(why)}. `memlayer task reopen` opens a closed task again")
 

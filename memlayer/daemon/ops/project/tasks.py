@@ -95,10 +95,12 @@ def change(state: State, arguments: ops.TaskChange, progress: Progress) -> ops.T
         raise UserError("Nothing is changed: the text is private, or was forgotten before")
     ids = list(dict.fromkeys(step.task_id for step in content.steps))
     candidates = [task_id for asked in content.questions for task_id in asked.candidates]
+    graph, refusals = services.tasks.graph, [row.reason for row in content.steps if row.op is Op.REJECTED]
     return ops.TaskChanged(
-        tasks=[_fields(state, row) for row in services.tasks.graph.tasks_by_id(ids)],
-        candidates=[_fields(state, row) for row in services.tasks.graph.tasks_by_id(candidates)],
-        refusals=[step.reason for step in content.steps if step.op == "task_transition_rejected"],
+        tasks=[_fields(state, row) for row in graph.tasks_by_id(ids)],
+        freed=[_fields(state, row) for row in ([] if refusals else graph.freed_by(ids))],
+        candidates=[_fields(state, row) for row in graph.tasks_by_id(candidates)],
+        refusals=refusals,
     )
 
 

@@ -71,5 +71,6 @@ def _change(state: State, chosen: str, project_id: str) -> None:
     state.settings = state.settings.model_copy(update={"memory": memory})
     state.topics_s = -1e9
     others = [other for other in state.projects.scopes() if other != project_id]
-    state.jobs.submit("mode %s" % chosen, lambda: derived.renew(state, [project_id] if project_id else [])).result()
-    state.jobs.submit("starts in mode %s" % chosen, lambda: derived.renew(state, others))
+    own = [project_id] if project_id else []
+    state.jobs.submit("mode %s" % chosen, lambda: derived.write_starts(state, own)).result()
+    state.jobs.submit("starts in mode %s" % chosen, lambda: derived.write_starts(state, others))
