@@ -110,14 +110,14 @@ def compared(page: PageProcess, client: Client, folder: str, rounds: int) -> dic
         ),
         "GET /api/events": ("/api/events", lambda: client.ask(record_ops.Events(project_dir=folder))),
         "GET /api/events/ID": (f"/api/events/{event}", lambda: client.ask(record_ops.Events(ids=(event,)))),
-        "POST /api/search": ("", lambda: client.ask(memory_ops.Search("checkout7.py port", folder))),
+        "POST /api/search": ("", lambda: client.ask(memory_ops.Search("checkout4.py port", folder))),
         "GET /api/stats": ("/api/stats", lambda: client.ask(upkeep_ops.Stats(), deadline_s=60)),
         "GET /api/stats/timeline": ("/api/stats/timeline", lambda: client.ask(record_ops.Days(folder))),
         "GET /api/config": ("/api/config", client.status),
     }
     out = {}
     for name, (path, socket) in asked.items():
-        body = None if path else {"query": "checkout7.py port"}
+        body = None if path else {"query": "checkout4.py port"}
         method = "GET" if path else "POST"
 
         def load(method: str = method, path: str = path or "/api/search", body: object = body) -> None:
@@ -204,10 +204,10 @@ def measure(client: Client, home: Path, project: Path, rounds: int) -> dict[str,
     """Return all figures of a filled home."""
     with PageProcess(home, project) as page:
         pages, headers = {}, {"Authorization": f"Bearer {page.token}"}
-        session = client.ask(ops.Sessions("", str(project), 1), deadline_s=60)["sessions"][0]["id"]
-        hit = client.ask(ops.Search("checkout7.py port", str(project)))["hits"][0]["citation"]
+        session = client.ask(session_ops.Sessions("", str(project), 1), deadline_s=60).sessions[0].id
+        hit = client.ask(memory_ops.Search("checkout4.py port", str(project))).hits[0].citation
         one = {"/sessions/ID": f"/sessions/{session}", "/notes/CITATION": f"/notes/{hit}"}
-        for path in ("/", "/notes", "/sessions", "/tasks", "/figures", "/health", "/search?q=checkout7.py", *one):
+        for path in ("/", "/notes", "/sessions", "/tasks", "/figures", "/health", "/search?q=checkout4.py", *one):
             load = partial(page.raw, "GET", one.get(path, path), headers)
             assert load().status == 200, path
             pages[path] = timed(load, rounds)
@@ -222,7 +222,7 @@ def measure(client: Client, home: Path, project: Path, rounds: int) -> dict[str,
         memory = rss_mb(int(page.said["pid"]))
     stats = client.ask(upkeep_ops.Stats(), deadline_s=60)
     return {
-        "events": stats["events"], "sessions": stats["sessions"], "pages_ms": pages, "api_ms": api, "hook_ms": hooks,
+        "events": stats.events, "sessions": stats.sessions, "pages_ms": pages, "api_ms": api, "hook_ms": hooks,
         "page_rss_mb": memory,
     }  # fmt: skip
 
