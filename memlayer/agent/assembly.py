@@ -15,7 +15,7 @@ from memlayer.agent.execution import Tool, Toolbox, ToolOutput
 from memlayer.agent.files import Approve
 from memlayer.agent.loop import SYSTEM, Agent, Event
 from memlayer.agent.memory import TalkMemory
-from memlayer.agent.past_talk import PastTalk, messages_of
+from memlayer.agent.past_talk import PastTalk, day_of, messages_of
 from memlayer.agent.tools import tools_of
 from memlayer.config import Settings
 from memlayer.providers.chosen import NOT_SET_UP, chat_provider
@@ -62,4 +62,5 @@ def make_agent(
 
 def restore(agent: Agent, past: PastTalk) -> None:
     """Put a restored talk in place of an agent's history."""
+    agent.last_day = day_of(datetime.fromtimestamp(past.turns[-1].at_ms / 1000)) if past.turns else ""
     agent.compactor.restore(past.summary, [turn.prompt_id for turn in past.turns], messages_of(past.turns))

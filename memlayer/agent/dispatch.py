@@ -103,9 +103,9 @@ class XmlDispatcher(Dispatcher):
     """
 
     def parse_response(self, reply: Reply) -> tuple[str, tuple[ToolCall, ...]]:
-        """See Dispatcher. Calls within thoughts are none."""
+        """See Dispatcher. Calls within thoughts are none; native ones, though none were offered, are run as well."""
         text, calls = _scan(reply.text)
-        return text.strip(), self._with_ids(calls)
+        return text.strip(), self._with_ids([*calls, *reply.calls])
 
     def format_results(self, results: Sequence[ToolResult]) -> tuple[WireMessage, ...]:
         """See Dispatcher."""

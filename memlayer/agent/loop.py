@@ -18,6 +18,7 @@ from memlayer.agent.context.summary import MAX_TOKENS
 from memlayer.agent.dispatch import Dispatcher, VisibleText, choose
 from memlayer.agent.execution import RepeatDetector, Toolbox, ToolEnded, ToolOutput, ToolStarted
 from memlayer.agent.memory import TalkMemory, memory_outlived
+from memlayer.agent.past_talk import dated, day_of
 from memlayer.agent.response_cache import ResponseCache
 from memlayer.chat import (
     AssistantToolCalls,
@@ -31,7 +32,7 @@ from memlayer.chat import (
     ToolResults,
     WireMessage,
 )
-from memlayer.errors import AgentStopped, ContextTooLong
+from memlayer.errors import AgentStopped, ChatError, ContextTooLong
 
 if TYPE_CHECKING:
     from memlayer.config.agent import AgentSettings
@@ -81,7 +82,7 @@ class Agent:
     """A talk with a model.
 
     system: the prompt without tools. choose_model: for a message and the model of the settings. clock: local time, with
-    its zone.
+    its zone. last_day: of the last message; the system prompt names the first.
     """
 
     provider: ChatProvider
@@ -95,6 +96,7 @@ class Agent:
     cache: ResponseCache = field(default_factory=ResponseCache)
     clock: Callable[[], datetime] = lambda: datetime.now().astimezone()
     on_event: Callable[[Event], None] = lambda _: None
+    last_day: str = ""
 
     def __post_init__(self) -> None:
         self._has_begun, self._thinks, self._shown = False, False, ""
@@ -109,7 +111,7 @@ class Agent:
         """
         self._begin(message)
         model = self.choose_model(message, self.settings.model_name)
-        repeats, answer, self._shown = RepeatDetector(), "", ""
+        repeats, answer, failure, self._shown = RepeatDetector(), "", "", ""
         try:
             for _ in range(self.settings.max_tool_iterations):
                 self.compactor.check()
@@ -134,13 +136,16 @@ class Agent:
                 if should_stop:
                     raise AgentStopped("Agent stopped: the same tool calls gave the same results again and again")
             raise AgentStopped("Agent exceeded maximum tool iterations (%d)" % self.settings.max_tool_iterations)
+        except ChatError as bad:
+            failure = str(bad)
+            raise
         except KeyboardInterrupt:
             if self._shown.strip():
                 answer = self._shown.strip() + STOPPED
                 self.history.push(Chat("assistant", answer))
             raise
         finally:
-            self._end(answer)
+            self._end(answer, failure)
 
     def _begin(self, message: str) -> None:
         """Push the system prompt, once, and the message with notes and time."""
@@ -154,8 +159,9 @@ class Agent:
             notes = self.memory.recall(message) if self.memory else ""
             self.compactor.prompt_ids += [self.memory.prompt_id] if self.memory else []
         notes += "\n" if notes and not notes.endswith("\n") else ""
-        now = self.clock().strftime("%Y-%m-%d %H:%M:%S %Z").strip()
-        self.history.push(Chat("user", "%s[%s] %s" % (notes, now, message), words=message))
+        day, before = day_of(self.clock()), self.last_day
+        self.last_day = day
+        self.history.push(Chat("user", notes + dated(message, day if before not in ("", day) else ""), words=message))
 
     def _ask(self, model: str) -> tuple[Reply, str, tuple[ToolCall, ...]]:
         """Send the history; return the answer, its text and its calls."""
@@ -199,7 +205,7 @@ class Agent:
                 if self.memory:
                     self.memory.called(call, result)
 
-    def _end(self, answer: str) -> None:
+    def _end(self, answer: str, failure: str) -> None:
         with memory_outlived():
             if self.memory:
-                self.memory.end(answer, tokens=self.compactor.tokens())
+                self.memory.end(answer, failure=failure, tokens=self.compactor.tokens())

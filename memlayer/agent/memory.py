@@ -22,7 +22,7 @@ from memlayer.agent.execution import INTERRUPTED
 from memlayer.agent.past_talk import HOST_ARGUMENTS, HOST_NAMES, PastTalk, turns_of
 from memlayer.chat import ToolCall, ToolResult
 from memlayer.edge.capture import spool
-from memlayer.edge.capture.payload import clean, read_payload
+from memlayer.edge.capture.payload import NOISE, OWN_COMMAND, clean, read_payload
 from memlayer.edge.capture.tool_use import EDITS
 from memlayer.edge.home import paths
 from memlayer.edge.home import project as places
@@ -31,6 +31,8 @@ from memlayer.edge.home.session_ids import AGENT_SESSION
 from memlayer.edge.ipc.client import Client
 from memlayer.edge.redaction import own_patterns
 from memlayer.errors import DaemonError, MemlayerError
+from memlayer.text.sentences import is_question, sentences
+from memlayer.text.terms import index_terms
 from memlayer.wire import tools as ops
 from memlayer.wire.tools import TalkStep
 
@@ -45,8 +47,11 @@ _HOST_TOOL = re.compile(
     r"(?<= characters more: )mem-(?P<more>details)(?= with from=)"
 )
 COMPACT_S = 60.0  # the turns of a long talk are consolidated first
+FAILED = "Execution error: %s"  # in the place of an answer
+QUOTED_SHARE = 0.7  # of an answer's terms
 # Memories would be captured again; files are there.
-NOT_KEPT = ("memory_search", "memory_details", "memory_timeline", "memory_remember", "read_file")
+READS = ("memory_search", "memory_details", "memory_timeline")
+NOT_KEPT = (*READS, "memory_remember", "read_file")
 
 
 @dataclass(frozen=True)
@@ -83,7 +88,9 @@ class TalkMemory:
     problem: str = ""
     notice: str = ""
     prompt_id: str = ""
+    _prompt: str = ""
     _calls: int = 0
+    _found: str = ""  # by calls of the memory in this turn
 
     def __post_init__(self) -> None:
         self._line = DaemonLine(self.client, starts=self.starts)
@@ -100,7 +107,7 @@ class TalkMemory:
 
     def recall(self, prompt: str) -> str:
         """Keep a prompt; return the notes for it, "" for none."""
-        self.prompt_id, self._calls, self.problem = uuid.uuid4().hex, 0, ""
+        self.prompt_id, self._prompt, self._calls, self._found, self.problem = uuid.uuid4().hex, prompt, 0, "", ""
         event = self._keep("user_prompt_submit", prompt=prompt)
         self.context = _notes(self._tell("prompt", event))
         self.on_recalled(self.context)
@@ -109,6 +116,7 @@ class TalkMemory:
     def called(self, call: ToolCall, result: ToolResult) -> None:
         """Keep a tool call of this turn, in short."""
         if call.name in NOT_KEPT:
+            self._found += result.text + "\n" if call.name in READS else ""
             return
         self._calls += 1
         name, arguments = HOST_NAMES.get(call.name, call.name), dict(call.arguments)
@@ -122,9 +130,18 @@ class TalkMemory:
         else:
             self._keep("post_tool_use", tool_response={"stdout": result.text}, **fields)
 
-    def end(self, answer: str, *, tokens: int = 0) -> None:
-        """End the turn with its answer. tokens: in the model's context."""
-        self._tell("end", self._keep("stop", last_assistant_message=answer), tokens=tokens)
+    def end(self, answer: str, *, failure: str = "", tokens: int = 0) -> None:
+        """End the turn with its answer. tokens: in the model's context.
+
+        failure: of the model, without an answer. Such a turn is no memory, nor is a question whose answer quotes the
+        memory.
+        """
+        detail = ""
+        if failure and not answer and not self._calls:
+            answer, detail = FAILED % failure, NOISE
+        elif not self._calls and _only_asks(self._prompt) and _share(answer, self._found) >= QUOTED_SHARE:
+            detail = OWN_COMMAND
+        self._tell("end", self._keep("stop", detail=detail, last_assistant_message=answer), tokens=tokens)
 
     def survivors(self) -> Survivors:
         """Consolidate the talk so far; return the texts to keep."""
@@ -166,7 +183,7 @@ class TalkMemory:
         self.session_id = answer.session_id
         return PastTalk(self.session_id, answer.summary, turns_of(answer.events))
 
-    def _keep(self, hook: str, **fields: Any) -> dict[str, Any] | None:
+    def _keep(self, hook: str, *, detail: str = "", **fields: Any) -> dict[str, Any] | None:
         """Put an event into the spool, redacted.
 
         None for nothing to keep. A disk that refuses is a problem, no error.
@@ -176,6 +193,8 @@ class TalkMemory:
         payload = {"session_id": self.session_id, "prompt_id": self.prompt_id, "cwd": self.project_dir, **fields}
         raw = json.dumps(payload).encode()
         event = read_payload(hook, raw, project_dir=self.project_dir, at_ms=_now_ms()).event
+        if event is not None and detail:
+            event["detail"] = detail
         if event is not None and self.keeps:
             try:
                 paths.make_folder(self.home)
@@ -226,6 +245,16 @@ def with_own_tools(text: str) -> str:
     Only in the daemon's own sentences: texts of memories stay as they are.
     """
     return _HOST_TOOL.sub(lambda match: "memory_" + str(match[match.lastindex or 0]), text)
+
+
+def _only_asks(prompt: str) -> bool:
+    return all(is_question(prompt[span.start : span.end]) for span in sentences(prompt))
+
+
+def _share(answer: str, found: str) -> float:
+    """Return the share of an answer's terms that stand in found texts."""
+    terms = set(index_terms(answer).split())
+    return len(terms.intersection(index_terms(found).split())) / len(terms) if terms else 0.0
 
 
 def _notes(step: TalkStep) -> str:

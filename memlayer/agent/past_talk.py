@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from memlayer.chat import AssistantToolCalls, Chat, Message, ToolCall, ToolResult, ToolResults
 from memlayer.wire.tools import TalkEvent
@@ -66,13 +66,24 @@ def messages_of(turns: Sequence[PastTurn]) -> list[Message]:
 
     Each stored tool call is a call with its result.
     """
-    return [message for turn in turns for message in _messages(turn)]
+    days = ["", *(day_of(datetime.fromtimestamp(turn.at_ms / 1000)) for turn in turns)]
+    rows = [(turn, day if day != before else "") for turn, before, day in zip(turns, days, days[1:], strict=False)]
+    return [message for turn, day in rows for message in _messages(turn, day)]
 
 
-def _messages(turn: PastTurn) -> Iterator[Message]:
+def day_of(moment: datetime) -> str:
+    """Return a day as it stands before the first message of that day."""
+    return moment.strftime("%A, %Y-%m-%d")
+
+
+def dated(message: str, day: str) -> str:
+    """Return a message behind its day, where that is new in the talk."""
+    return "[%s] %s" % (day, message) if day else message
+
+
+def _messages(turn: PastTurn, day: str) -> Iterator[Message]:
     if turn.prompt:
-        at = time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(turn.at_ms / 1000)).strip()
-        yield Chat("user", "[%s] %s" % (at, turn.prompt), words=turn.prompt)
+        yield Chat("user", dated(turn.prompt, day), words=turn.prompt)
     for number, text in enumerate(turn.calls):
         call, result = _call(text, "past_%s_%d" % (turn.prompt_id[:8], number))
         yield AssistantToolCalls("", (call,))

@@ -13,7 +13,7 @@ from memlayer.edge.capture.tool_use import EVERY_TOOL, ToolRules
 from memlayer.indexing.indexer import Indexer
 from memlayer.indexing.retracted import Turn, retracted
 from memlayer.kinds import Kind
-from memlayer.model import GLOBAL, Event, Memory
+from memlayer.model import GLOBAL, Event, Memory, turn_memory_id
 from memlayer.ports import MemoryQuery, Progress, Store
 from memlayer.records.projects import Projects
 from memlayer.records.sessions import Sessions
@@ -151,6 +151,16 @@ class Ingest:
             if memories and not (embed and self._settled(memories, texts)):
                 self._store.put_memories(memories)
                 self.indexer.index(memories, texts=texts, embed=embed)
+            self._end_as_routine(turns - made.keys(), embed=embed)
+
+    def _end_as_routine(self, turns: Collection[Turn], *, embed: bool) -> None:
+        """Retire turns that turned out to be no memory once their prompt was stored."""
+        ids = [turn_memory_id(*turn) for turn in turns]
+        known = self._store.memories(MemoryQuery(ids=ids, limit=len(ids))) if ids else []
+        if known:
+            routine = [replace(memory, kind=Kind.ROUTINE) for memory in known]
+            self._store.put_memories(routine)
+            self.indexer.index(routine, texts={memory.id: memory.text for memory in routine}, embed=embed)
 
     def _settled(self, turns: Sequence[Memory], texts: Mapping[str, str]) -> bool:
         """Keep turns with their statements; False where that is not done now."""

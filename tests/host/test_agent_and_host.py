@@ -34,7 +34,7 @@ def agent(claude: Claude, model: ModelApi, prompt: str) -> str:
 
 
 def test_fact_of_agent_reaches_the_host(claude: Claude, model: ModelApi) -> None:
-    assert agent(claude, model, KOREAN_FACT).endswith("] " + KOREAN_FACT)
+    assert agent(claude, model, KOREAN_FACT).endswith(KOREAN_FACT)
     claude.settle()
     injected = claude(KOREAN_QUESTION).turn.injected("UserPromptSubmit")
     assert "포트원" in injected and CITATION.search(injected)

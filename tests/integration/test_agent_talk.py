@@ -33,7 +33,7 @@ def test_talk_at_a_terminal(api: ModelApi, served: Daemon, terminal: Open, hook:
     # An edit in the middle of a line of wide characters: back over two, away with one, in with another.
     talk.type(ASKED + "가나다\x1b[D\x1b[D\x7f\x1b[3~\x1b[3~\r")
     talk.see("9440번입니다")
-    assert said_to(api).endswith("] " + ASKED)
+    assert said_to(api).endswith(ASKED)
     talk.see("1 remembered")
     talk.ready()
     talk.type("/memory\r")

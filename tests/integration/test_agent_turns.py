@@ -62,6 +62,74 @@ def test_fact_of_host_is_recalled_by_agent_once(daemon: Daemon, hook: HookRunner
     assert daemon.call("sessions", id=talk.session_id)["sessions"][0]["transcript_path"] == ""
 
 
+FOUND = (
+    "- [mem:a7Bc3x] 2026-11-01: 주문 이벤트는 ClickHouse로 옮기기로 했어. 포트는 9440이야. "
+    "Deploys go out on Tuesday morning."
+)
+NO_MEMORIES = [
+    ("주문 이벤트 포트가 몇 번이었지?", "주문 이벤트는 ClickHouse로 옮기기로 했고 포트는 9440이야."),
+    ("When do deploys go out?", "Deploys go out on Tuesday morning."),
+    ("어디로 옮기기로 했지?", "주문 이벤트는 ClickHouse로 옮기기로 했어."),
+]
+MEMORIES = [
+    ("앞으로 배포는 수요일에 하자. 포트는 몇 번이었지?", "주문 이벤트 포트는 9440이야."),
+    ("주문 이벤트 포트가 몇 번이었지?", "9440인데, 지금 설정 파일에는 8123으로 되어 있어서 두 값이 어긋납니다."),
+    ("Why did the webhook fail twice?", "The gateway timeout had spent the retry budget, so no second attempt left."),
+]  # fmt: skip
+
+
+def asked(talk: TalkMemory, prompt: str, answer: str, name: str = "memory_search") -> None:
+    """A turn that looked into the memory."""
+    talk.recall(prompt)
+    talk.called(ToolCall("1", name, {"query": prompt}), ToolResult("1", name, FOUND))
+    talk.end(answer)
+
+
+def conversation(daemon: Daemon, talk: TalkMemory) -> list[dict[str, Any]]:
+    daemon.settle()
+    return list(daemon.call("list", session_id=talk.session_id, category="conversation")["memories"])
+
+
+def test_an_answer_that_quotes_a_search_is_no_memory(daemon: Daemon, home: Path, project: Path) -> None:
+    talk = talk_of(home, project)
+    talk.start()
+    for prompt, answer in NO_MEMORIES:
+        asked(talk, prompt, answer)
+    assert conversation(daemon, talk) == []
+    for prompt, answer in MEMORIES:
+        asked(talk, prompt, answer)
+    asked(talk, *NO_MEMORIES[1], name="read_file")  # a file is no memory
+    turn(talk, *NO_MEMORIES[0])  # nothing was looked up
+    assert len(conversation(daemon, talk)) == len(MEMORIES) + 2
+    past = talk_of(home, project).resume(talk.session_id)
+    assert past.turns[0].answer == NO_MEMORIES[0][1]  # a talk that goes on has it
+
+
+@pytest.mark.parametrize("is_stored_before", [False, True])
+def test_a_prompt_that_failed_is_no_memory(
+    daemon: Daemon, hook: HookRunner, home: Path, project: Path, is_stored_before: bool
+) -> None:
+    talk = talk_of(home, project)
+    talk.start()
+    talk.recall(FACT)
+    if is_stored_before:  # a batch came while the model was being asked
+        assert conversation(daemon, talk)
+    talk.end("", failure="openai: nobody answers at 127.0.0.1")
+    assert [row["kind"] for row in conversation(daemon, talk)] == ["routine"] * is_stored_before
+    talk.finish()
+    daemon.settle()
+    assert "9440" not in hook("user_prompt_submit", "host", "p1", prompt=ASKED).context
+
+
+def test_a_failure_after_work_keeps_the_turn(daemon: Daemon, home: Path, project: Path) -> None:
+    talk = talk_of(home, project)
+    talk.start()
+    talk.recall("결제 모듈 빌드해줘")
+    talk.called(ToolCall("1", "shell", {"command": "make"}), ToolResult("1", "shell", "끝"))
+    talk.end("", failure="busy")
+    assert [row["kind"] for row in conversation(daemon, talk)] != ["routine"]
+
+
 def test_turn_is_kept_without_daemon(home: Path, project: Path) -> None:
     talk = talk_of(home, project)
     assert (talk.start(), turn(talk, FACT, "네.")) == ("", "")

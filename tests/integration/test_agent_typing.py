@@ -29,9 +29,8 @@ def pasted(text: str, line_end: str = "\r") -> str:
 
 
 def prompts_of(api: ModelApi) -> list[str]:
-    """The prompts of a talk, without their times."""
-    users = [one["content"] for one in api.asked[-1].body["messages"] if one["role"] == "user"]
-    return [text.partition("] ")[2] for text in users]
+    """The prompts of a talk."""
+    return [one["content"] for one in api.asked[-1].body["messages"] if one["role"] == "user"]
 
 
 @pytest.mark.parametrize("line_end", ["\r", "\n", "\r\n"])

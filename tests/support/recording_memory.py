@@ -32,8 +32,8 @@ class RecordingMemory:
     def called(self, call: ToolCall, result: ToolResult) -> None:
         self._record("called", call.name, result.text)
 
-    def end(self, answer: str, *, tokens: int = 0) -> None:
-        self._record("end", answer)
+    def end(self, answer: str, *, failure: str = "", tokens: int = 0) -> None:
+        self._record("end", answer, *([failure] if failure else []))
 
     def survivors(self) -> RecordingMemory:
         self._record("survivors")

@@ -36,8 +36,10 @@ def surroundings(folder: str, now: datetime) -> str:
     """
     branch = branch_of(places.locate(folder).root)
     lines = ["The project's folder is %s%s." % (_name(folder), ", git branch %s" % branch if branch else "")]
-    zone = " ".join(dict.fromkeys(filter(None, (now.strftime("%Z"), now.strftime("UTC%z")))))
-    lines.append("The talk began on %s (%s)." % (now.strftime("%A, %Y-%m-%d"), zone))
+    hours = now.strftime("%z")
+    offset = "UTC" + ("" if hours in ("", "+0000") else f"{hours[:3]}:{hours[3:5]}")
+    zone = ", ".join(dict.fromkeys(filter(None, (now.strftime("%Z"), offset))))
+    lines.append("The talk began on %s at %s (%s)." % (now.strftime("%A, %Y-%m-%d"), now.strftime("%H:%M"), zone))
     return "\n".join(lines)
 
 

@@ -17,6 +17,7 @@ from memlayer.cli.terminal.invocation import (
     project_option,
     words,
 )
+from memlayer.cli.terminal.output import say
 from memlayer.edge.bootstrap.runtime import plugin_root
 from memlayer.edge.home import project as places
 from memlayer.edge.ipc.client import Client
@@ -63,6 +64,10 @@ def agent_verb(prompt: tuple[str, ...], as_json: bool, **options: Any) -> int:
         raise Incomplete("Give --resume or --continue, not both")
     folder = project_dir(options["project"])
     settings = _settings(folder, options)
+    if not as_json and sys.stdin.isatty() and sys.stdout.isatty():
+        options["provider"] = settings.agent.provider or choose_provider()
+        offer_package(options["provider"])
+        settings = _settings(folder, options)
     if not settings.agent.provider:
         from memlayer.agent.assembly import NOT_SET_UP
 
@@ -71,6 +76,36 @@ def agent_verb(prompt: tuple[str, ...], as_json: bool, **options: Any) -> int:
         signal.signal(sign, _leave)
     past_id = "" if options["is_continued"] else options["resume"]
     return _talk(text, folder, settings, past_id, as_json=as_json, yes=options["yes"], is_off=options["no_memory"])
+
+
+def choose_provider() -> str:
+    """Ask once for the provider of the agent, and keep it."""
+    from memlayer.config.edit import set_settings
+    from memlayer.config.providers import PROVIDERS as KNOWN
+
+    say("The agent asks a language model: claude-cli is your own `claude` command, the others need a key.")
+    name = str(click.prompt("Which provider?", type=PROVIDERS, default="claude-cli"))
+    model = {} if KNOWN[name].model else {"agent.model": [str(click.prompt("Which model of it?"))]}
+    set_settings(home(), {"agent.provider": [name], **model})
+    say(f"agent.provider is now {name}; `memlayer config set agent.provider NAME` changes it.")
+    return name
+
+
+def offer_package(name: str) -> None:
+    """Offer to install a provider's missing package into memlayer's own runtime."""
+    import importlib
+    from importlib.util import find_spec
+
+    from memlayer.config.providers import PROVIDERS as KNOWN
+    from memlayer.edge.bootstrap.extras import command_for
+    from memlayer.edge.terminal.launch import add_extras
+
+    package = KNOWN[name].package
+    if not package or find_spec(package) or not command_for(name):
+        return
+    if click.confirm(f"{name} needs the package {package}, which is not installed. Install it now?", default=True):
+        add_extras(home(), plugin_root(), [name], is_quiet=False)
+        importlib.invalidate_caches()
 
 
 def _settings(folder: str, options: dict[str, Any]) -> Settings:

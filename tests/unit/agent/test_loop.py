@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -15,6 +15,7 @@ import pytest
 from memlayer.agent.choices import model_for
 from memlayer.agent.context.compaction import SUMMARY_HEADER, TRIMMED_HEADER
 from memlayer.agent.context.history import History
+from memlayer.agent.dispatch import XmlDispatcher
 from memlayer.agent.execution import INTERRUPTED, NOT_STARTED, Toolbox
 from memlayer.agent.loop import Agent, Asked, Event, TextPart, ToolEnded, ToolStarted
 from memlayer.chat import (
@@ -45,24 +46,48 @@ def sent_roles(request: ChatRequest) -> list[str]:
     return [one.role for one in request.messages]
 
 
-def test_first_request_begins_with_the_system_prompt_and_the_time() -> None:
+def test_first_request_begins_with_the_system_prompt() -> None:
     provider = ScriptedChat("안녕하세요")
     talk = agent(provider)
     assert talk.turn("안녕") == "안녕하세요"
     talk.turn("다시")
     system, user = provider.requests[0].messages
     assert system.role == "system" and system.text.startswith("You are an assistant")
-    assert user.text == "[2026-03-22 15:30:00 KST] 안녕"
+    assert user.text == "안녕"  # no stamp: the system prompt has the day
     assert sent_roles(provider.requests[1]) == ["system", "user", "assistant", "user"]
 
 
-def test_recalled_notes_stand_before_the_time() -> None:
+def test_recalled_notes_stand_before_the_message() -> None:
     provider = ScriptedChat("5433")
     notes = "[Memory context]\n- [mem:a7Bc3x] 2026-03-01: 포트는 5433"
     talk = agent(provider, memory=RecordingMemory(notes))
     talk.turn("포트가 뭐였지?")
-    assert provider.requests[0].messages[-1].text == notes + "\n[2026-03-22 15:30:00 KST] 포트가 뭐였지?"
+    assert provider.requests[0].messages[-1].text == notes + "\n포트가 뭐였지?"
     assert talk.history.recent[0] == Chat("user", provider.requests[0].messages[-1].text, "포트가 뭐였지?")
+
+
+def test_a_new_day_is_told_once() -> None:
+    provider = ScriptedChat("1", "2", "3", "4")
+    talk = agent(provider)
+    for hours, message in ((0, "오늘"), (1, "아직"), (10, "내일 배포하자"), (11, "again")):
+        talk.clock = lambda hours=hours: NOON + timedelta(hours=hours)
+        talk.turn(message)
+    said = [one.text for one in provider.requests[-1].messages if one.role == "user"]
+    assert said == ["오늘", "아직", "[Monday, 2026-03-23] 내일 배포하자", "again"]
+
+
+def test_native_calls_that_nobody_offered_are_run() -> None:
+    provider = ScriptedChat(calls(called("add", a=1)), "값은 1")
+    talk = agent(provider, ScriptedTool("add", "1"), dispatcher=XmlDispatcher())
+    assert talk.turn("더해줘") == "값은 1"
+    assert provider.requests[0].tools == () and '<tool_result name="add"' in provider.requests[1].messages[-1].text
+
+
+def test_a_native_call_without_any_tool_is_told() -> None:
+    provider = ScriptedChat(calls(called("search", q="x")), "없습니다")
+    assert agent(provider).turn("찾아줘") == "없습니다"
+    result = provider.requests[1].messages[-1]
+    assert result.is_error and "search" in result.text
 
 
 def test_native_calls_are_run_and_answered() -> None:

@@ -56,7 +56,7 @@ def test_stored_call_is_a_call_again(
     text: str, name: str, arguments: dict[str, str], output: str, is_error: bool
 ) -> None:
     user, call, result, answer = messages_of([PastTurn("p1", "해줘", (text,), "네.", 1)])
-    assert isinstance(user, Chat) and user.words == "해줘" and user.text.endswith("] 해줘")
+    assert isinstance(user, Chat) and user.words == "해줘" and user.text == "[Thursday, 1970-01-01] 해줘"
     assert call == AssistantToolCalls("", (ToolCall("past_p1_0", name, arguments),))
     assert result == ToolResults((ToolResult("past_p1_0", name, output, is_error=is_error),))
     assert answer == Chat("assistant", "네.")

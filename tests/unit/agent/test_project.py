@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from datetime import datetime
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -33,11 +33,16 @@ def project(tmp_path: Path) -> Path:
 def test_folder_branch_and_date_are_told(project: Path) -> None:
     git(project, "switch", "-c", "기능/결제")
     assert surroundings(str(project), NOON) == (
-        "The project's folder is %s, git branch 기능/결제.\nThe talk began on Tuesday, 2026-11-24 (KST UTC+0900)."
-        % project
+        "The project's folder is %s, git branch 기능/결제.\n"
+        "The talk began on Tuesday, 2026-11-24 at 12:00 (KST, UTC+09:00)." % project
     )
     (project / "안").mkdir()
     assert "git branch 기능/결제" in surroundings(str(project / "안"), NOON)
+
+
+def test_a_zone_is_named_once() -> None:
+    for zone, told in ((UTC, "(UTC)"), (timezone(timedelta(hours=9)), "(UTC+09:00)")):
+        assert surroundings("/", datetime(2026, 11, 24, 9, 5, tzinfo=zone)).endswith("2026-11-24 at 09:05 " + told)
 
 
 def test_branch_of_linked_tree_detached_commit_and_no_repository(project: Path, tmp_path: Path) -> None:
