@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import click
 
-from memlayer.cli.app import cli
+from memlayer.cli.app import FORMS, cli
 from memlayer.cli.verbs import installation
 from memlayer.config import SettingDescription, describe, describe_groups
+from memlayer.edge.terminal.names import PRESENT
 
 WIDTH = 96
 NOTE = "<!-- Written by `make docs`; a test compares it with the program. -->"
@@ -22,13 +25,13 @@ error (one line on stderr; none when the reader of a pipe has gone), 2 a wrong o
 130 stopped by Ctrl-C.
 
 The first verb on a machine builds a virtual environment under `~/.memlayer`, with visible progress; later
-verbs start at once. `--help`, `doctor`, `version`, `completion` and `daemon status` work without it. `config`, `setup`,
-`completion`, `version`, `daemon status`, `daemon stop`, `quarantine list` and `quarantine drop` need no
+verbs start at once. `--help`, `--version`, `doctor`, `completion` and `daemon status` work without it.
+`config`, `setup`, `completion`, `--version`, `daemon status`, `daemon stop`, `store quarantine list` and `drop` need no
 background daemon; every other verb asks the daemon, and starts it when it is not running. `remember` and
 `stats` also work when the daemon cannot be started.
 
-`-` is standard input for `search`, `recall`, `remember`, `edit`, `show`, `history` and `import`, and
-standard output for `export`. Every ID may be given as a citation in the form in which it was copied:
+`-` is standard input for `search`, `remember`, `edit`, `show` and `import`, and standard output for
+`export`. Every ID may be given as a citation in the form in which it was copied:
 `a7Bc3x`, `[mem:a7Bc3x].`, `core_81d2`.
 
 ## JSON
@@ -61,6 +64,7 @@ Completion takes about 0.1 s. It never builds a runtime and never starts the dae
 
 ## Verbs"""
 
+EARLIER = "They work until November 2027, and name the present one on stderr."
 CONFIGURATION_HEAD = f"""\
 # Configuration
 
@@ -117,13 +121,17 @@ def cli_page() -> str:
     with click.Context(cli, info_name="memlayer", terminal_width=WIDTH) as top:
         for name in cli.list_commands(top):
             parts += _pages_of(cli.get_command(top, name), name, top)
+            for form in [form for form in FORMS if form.split()[0] == name]:
+                parts += [f"#### {form}", _fenced(_help(cast(click.Command, cli.get_command(top, form)), form, top))]
+    old = "\n".join(f"| `{name}` | `{new}` |" for name, new in PRESENT.items())
+    parts += ["## Earlier names", EARLIER, f"| earlier | now |\n|---|---|\n{old}"]
     return "\n\n".join(parts) + "\n"
 
 
 def _pages_of(command: click.Command | None, name: str, parent: click.Context) -> list[str]:
     """Return the help of a command under a heading, then its subcommands'."""
     assert command is not None
-    parts = [f"### {name}" if parent.parent is None else f"#### {parent.info_name} {name}"]
+    parts = [f"### {name}" if parent.parent is None else f"#### {parent.command_path.removeprefix('memlayer ')} {name}"]
     parts.append(_fenced(_help(command, name, parent)))
     if isinstance(command, click.Group):
         with click.Context(command, info_name=name, parent=parent, terminal_width=WIDTH) as own:

@@ -123,7 +123,7 @@ class TalkMemory:
         if name in EDITS:
             arguments = {HOST_ARGUMENTS.get(key, key): value for key, value in arguments.items()}
             arguments["file_path"] = os.path.join(self.project_dir, str(arguments.get("file_path", "")))
-        fields = {"tool_name": name, "tool_input": arguments, "tool_use_id": str(self._calls)}
+        fields: dict[str, Any] = {"tool_name": name, "tool_input": arguments, "tool_use_id": str(self._calls)}
         if result.is_error:
             is_interrupt = result.text == INTERRUPTED
             self._keep("post_tool_use_failure", error=result.text, is_interrupt=is_interrupt, **fields)

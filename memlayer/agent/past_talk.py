@@ -72,12 +72,12 @@ def messages_of(turns: Sequence[PastTurn]) -> list[Message]:
 
 
 def day_of(moment: datetime) -> str:
-    """Return a day as it stands before the first message of that day."""
+    """Return a day as its first message is told it."""
     return moment.strftime("%A, %Y-%m-%d")
 
 
 def dated(message: str, day: str) -> str:
-    """Return a message behind its day, where that is new in the talk."""
+    """Return a message behind its day, where that is new."""
     return "[%s] %s" % (day, message) if day else message
 
 

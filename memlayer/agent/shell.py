@@ -24,7 +24,7 @@ from memlayer.errors import ToolError
 MAX_OUTPUT_BYTES = 60_000  # of a command: head and tail are kept, and cut again to the talk's limit
 GRACE_S = 0.5  # from SIGTERM to SIGKILL
 POLL_S = 0.02
-# Kept of the environment: what programs need to run, and nothing that opens a door.
+# Kept of the environment: the variables that programs need, and nothing that opens a door.
 KEPT_VARIABLES = (
     "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "VIRTUAL_ENV", "JAVA_HOME",
 )  # fmt: skip

@@ -8,64 +8,77 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from difflib import get_close_matches
 
 import click
 from click.shell_completion import CompletionItem
 
-from memlayer import __version__
 from memlayer.cli.terminal.typist import BY_PERSON, refuse_model
+from memlayer.edge.terminal.names import in_present_names
+from memlayer.edge.terminal.streams import wants_json
 
-SLASH_WITH_PROJECT = ("forget", "list", "remember", "review", "search", "tasks")
-
-
-# Module in memlayer.cli.verbs, and the first line of the help: in the order of the help, which imports no verb.
-VERBS = {
-    "search": ("search", "Search memories of earlier sessions."),
-    "recall": ("search", "Print the block that the hook would add to a prompt."),
-    "given": ("search", "Show the notes that the last prompts were given, and why."),
-    "blame": ("project.past_work", "Show a file's notes, failed attempts on it, and its sessions."),
-    "fix": ("project.past_work", "Show what worked after this error in earlier sessions."),
-    "statusline": ("search", "Print Claude Code's status line: notes given, turns waiting, errors."),
-    "show": ("browse", "Show memories with their source events and the turns around them."),
-    "list": ("browse", "List memories, newest first, with those for every project."),
-    "timeline": ("browse", "Show the turns around memories, or of a session, a line each."),
-    "citations": ("browse", "List the memories that answers cited, the newest citation first."),
-    "sessions": ("overview", "List sessions, newest first: turns, tokens in the context, compactions, flushes."),
-    "remember": ("memories", "Remember TEXT as a core memory at once."),
-    "history": ("memories", "Show every version of a memory, the current one first."),
-    "edit": ("memories", "Change the text, headline or subject of a memory."),
-    "pin": ("memories", "Pin a memory: it ranks first, and only an edit changes it."),
-    "restore": ("memories", "Bring a replaced memory back."),
-    "review": ("curation.review", "Go through memories that are doubtful, contradict, are stale or never used."),
-    "notes": ("notes", "Have a language model read finished sessions and write notes."),
-    "topics": ("project.topics", "Show a month's work as topics of sessions that share words."),
-    "mode": ("project.topics", "Show or choose the mode: session, or endless."),
-    "tasks": ("project.tasks", "List this project's open tasks, with the things that each waits for."),
-    "task": ("project.tasks", "Add, close, block or show a task."),
-    "project": ("project.choice", "List projects, and choose the one that a folder belongs to."),
-    "agent": ("agent", "Talk with a language model that has this memory."),
-    "view": ("project.view", "Open the memory in a browser: see, search, correct and forget."),
-    "stats": ("overview", "Show counts, disk use, index, model, daemon and hook timings."),
-    "files": ("maintenance", "Show the paths of a project's memory files."),
-    "flush": ("maintenance", "Store the events that wait on disk, and consolidate and index them."),
-    "reindex": ("maintenance", "Rebuild the search index from events and memories."),
-    "repair": ("maintenance", "Repair a damaged store as far as its contents can be recovered."),
-    "quarantine": ("maintenance", "Show, retry or remove events that could not be read."),
-    "forget": ("forget", "Forget memories for good."),
-    "gc": ("maintenance", "Remove everything older than the retention settings allow."),
-    "import": ("transfer", "Import earlier sessions from the host's transcripts, or an export."),
-    "export": ("transfer", "Export everything to a file of JSON Lines that `memlayer import` reads."),
-    "promote": ("sharing.team", "Give a note of yours to the project's team."),
-    "team": ("sharing.team", "Share promoted notes with colleagues, by git, folder or bucket."),
-    "share": ("sharing.share", "Share memories between your machines, by folder, git or bucket."),
-    "daemon": ("health", "Start, stop or show the background process that owns the store."),
-    "doctor": ("health", "Check everything."),
-    "config": ("settings", "Show a project's settings and the source of each value."),
-    "setup": ("installation", "Build memlayer's runtime, unless it is up to date."),
-    "mcp": ("installation", "Serve memories over MCP, or register the server with a client."),
-    "completion": ("installation", "Print the script that completes verbs, options and settings in your shell."),
-    "version": ("installation", "Show the versions of memlayer, its protocol and its Python."),
+SLASH_WITH_PROJECT = ("forget", "list", "remember", "review", "search", "task list", "team")
+# Heading of the help -> verb -> module in memlayer.cli.verbs, and first line: the help imports no verb.
+SECTIONS = {
+    "In the first week": {
+        "search": ("search", "Search memories of earlier sessions."),
+        "show": ("browse", "Show memories, their sources and the turns around them."),
+        "given": ("search", "Show the notes that the last prompts were given, and why."),
+        "remember": ("memories", "Remember TEXT as a core memory at once."),
+        "forget": ("forget", "Forget memories for good."),
+        "notes": ("notes", "Have a language model read finished sessions and write notes."),
+        "view": ("project.view", "Open the memory in a browser: see, search, correct and forget."),
+        "doctor": ("health", "Check everything."),
+    },
+    "Find": {
+        "list": ("browse", "List memories, newest first, with those for every project."),
+        "rules": ("browse", "Print your rules in force, as lines for CLAUDE.md."),
+        "sessions": ("overview", "List sessions, newest first, with turns and tokens."),
+    },
+    "Correct": {
+        "edit": ("memories", "Change the text, headline or subject of a memory."),
+        "restore": ("memories", "Bring a replaced memory back."),
+        "review": ("curation.review", "Go through memories that are doubtful, stale or unused."),
+    },
+    "Work": {
+        "task": ("project.tasks", "List, add, close, block or show tasks."),
+        "work": ("project.topics", "Show a month's work as topics, and choose the mode."),
+        "project": ("project.choice", "List projects, and choose the one that a folder belongs to."),
+        "agent": ("agent", "Talk with a language model that has this memory."),
+        "team": ("sharing.team", "Share promoted notes with colleagues, by git, folder or bucket."),
+        "share": ("sharing.share", "Share memories between your machines, by folder, git or bucket."),
+    },
+    "Machinery": {
+        "import": ("transfer", "Import the host's earlier sessions, or an export."),
+        "export": ("transfer", "Export everything to a file that `memlayer import` reads."),
+        "stats": ("overview", "Show counts, disk use, index, model, daemon and hook timings."),
+        "store": ("maintenance", "Flush, index, repair or shrink the store."),
+        "config": ("settings", "Show a project's settings and the source of each value."),
+        "daemon": ("health", "Start, stop or show the background process that owns the store."),
+        "setup": ("installation", "Build memlayer's runtime, unless it is up to date."),
+        "mcp": ("installation", "Serve memories over MCP, or register the server with a client."),
+        "completion": ("installation", "Print the script that completes verbs in your shell."),
+    },
+    "": {"statusline": ("search", "Print Claude Code's status line: notes given, turns waiting, errors.")},
 }
+VERBS = {name: row for section in SECTIONS.values() for name, row in section.items()}
+# Verbs with an option that makes another command of them -> its module and name there.
+FORMS = {
+    "search --as-prompt": ("search", "recall_verb"),
+    "show --around": ("browse", "timeline_verb"),
+    "show --history": ("memories", "history_verb"),
+    "show --file": ("project.past_work", "blame_verb"),
+    "search --error": ("project.past_work", "fix_verb"),
+    "edit --pin": ("memories", "pin_verb"),
+    "list --cited": ("browse", "citations_verb"),
+    "stats --files": ("maintenance", "files_verb"),
+}
+# Words of other programs, which resemble no verb of ours.
+MEANT = {
+    "add": "remember", "delete": "forget", "remove": "forget", "rm": "forget", "find": "search", "query": "search",
+    "ls": "list", "status": "stats", "install": "setup", "settings": "config", "browse": "view", "why": "given",
+    "todo": "task", "undo": "restore", "log": "sessions", "chat": "agent", "check": "doctor", "backup": "export",
+}  # fmt: skip
 
 
 class Verbs(click.Group):
@@ -74,12 +87,31 @@ class Verbs(click.Group):
     Every call of a verb passes `resolve_command`: a model in the host's shell is no person.
     """
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Translate old names; print the version, which alone has --json here."""
+        args = in_present_names(args, tells=not ctx.resilient_parsing)
+        if args[:1] == ["--version"] and not ctx.resilient_parsing:
+            from memlayer.cli.doctor import bare
+
+            bare.version(wants_json(args))
+            ctx.exit()
+        return super().parse_args(ctx, args)
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        verb, *rest = args
+        if verb not in ("slash", *VERBS) and verb[:1] != "-" and not ctx.resilient_parsing:
+            near = [MEANT[verb]] if verb in MEANT else get_close_matches(verb, VERBS, n=1)
+            ctx.fail(f"No such verb {verb[:40]!r}" + "".join(f". Did you mean `memlayer {name}`?" for name in near))
+        for option in rest[: rest.index("--")] if "--" in rest else rest:
+            if f"{verb} {option}" in FORMS:
+                rest.remove(option)
+                args = [f"{verb} {option}", *rest]
+                break
         name, command, rest = super().resolve_command(ctx, args)
         if name and name != "slash" and ctx.obj is not BY_PERSON:
-            refuse_model(name, rest)
+            refuse_model(verb, rest)
         return name, command, rest
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -88,19 +120,24 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name == "slash":
             return slash_verb
-        if cmd_name not in VERBS:
+        row = FORMS.get(cmd_name) or ((VERBS[cmd_name][0], f"{cmd_name}_verb") if cmd_name in VERBS else None)
+        if row is None:
             return None
-        module = importlib.import_module(f"memlayer.cli.verbs.{VERBS[cmd_name][0]}")
-        command = getattr(module, f"{cmd_name}_verb")
+        command = getattr(importlib.import_module(f"memlayer.cli.verbs.{row[0]}"), row[1])
         assert isinstance(command, click.Command)
         return command
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of verbs from their summaries."""
-        limit = formatter.width - 6 - max(map(len, VERBS))
-        stubs = [click.Command(name, help=summary) for name, (_, summary) in VERBS.items()]
-        with formatter.section("Commands"):
-            formatter.write_dl([(str(stub.name), stub.get_short_help_str(limit)) for stub in stubs])
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write one screen: the verbs by their headings."""
+        self.format_usage(ctx, formatter)
+        self.format_help_text(ctx, formatter)
+        formatter.write("\n")
+        width = max(map(len, VERBS))
+        for heading, verbs in SECTIONS.items():
+            formatter.write(f"{heading}:\n" if heading else "")
+            for name, (_, summary) in verbs.items() if heading else ():
+                short = click.Command(name, help=summary).get_short_help_str(formatter.width - 4 - width)
+                formatter.write(f"  {name:<{width}}  {short}\n")
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete verbs from their summaries, and the options."""
@@ -108,20 +145,15 @@ class Verbs(click.Group):
         return verbs + click.Command.shell_complete(self, ctx, incomplete)
 
 
-@click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__, message="memlayer %(version)s")
+@click.command(
+    cls=Verbs,
+    options_metavar="[--version]",
+    subcommand_metavar="VERB [--help] [--json] ...",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.option("--version", is_flag=True, expose_value=False, help="The versions of memlayer and its Python.")
 def cli() -> None:
-    """Search, correct and erase the long-term memory of Claude Code.
-
-    Everything stays on this machine, in ~/.memlayer (MEMLAYER_HOME overrides). Every verb has --json.
-
-    \b
-    Examples:
-      memlayer search "order events clickhouse"
-      memlayer recall "어느 DB에 저장하기로 했지?" --explain
-      memlayer show x9Yz2w
-      memlayer doctor
-    """
+    """Search, correct and erase the long-term memory of Claude Code."""
 
 
 @click.command("slash", hidden=True)
@@ -154,7 +186,7 @@ def slash_verb(ctx: click.Context, command: str, session_id: str) -> None:
         raise UserError(f"the arguments did not arrive, and nothing was done: {why}. In a terminal: memlayer {verb}")
     if typed.get("problem"):
         raise UserError(f"that is too long, and nothing was done: {typed['problem']}; {MAX_TYPED_CHARS} at most")
-    arguments = [verb, "--stdin"]
+    arguments = [*verb.split(), "--stdin"]
     if verb in SLASH_WITH_PROJECT and typed.get("project_dir"):
         arguments += ["--project", typed["project_dir"]]
     if verb == "remember":

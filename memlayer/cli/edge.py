@@ -14,6 +14,7 @@ import click
 
 from memlayer import __version__
 from memlayer.cli.terminal.invocation import Incomplete
+from memlayer.cli.terminal.typist import here
 from memlayer.edge.home import paths
 from memlayer.edge.redaction.privacy import plain
 from memlayer.edge.terminal import streams
@@ -76,7 +77,7 @@ def set_streams() -> None:
 
 def fail(message: str, code: int = streams.USER_ERROR) -> None:
     """Print an error as one line and end the process."""
-    streams.tell_error(sys.argv[1:], " ".join(plain(message).split())[:MAX_LINE_CHARS], code)
+    streams.tell_error(sys.argv[1:], " ".join(plain(here(message)).split())[:MAX_LINE_CHARS], code)
     sys.exit(code)
 
 

@@ -115,10 +115,16 @@ def answer_start(state: State, call: Call) -> Answer:
 
 
 def _offer(state: State, call: Call) -> str:
-    """Return the offer of notes, at a fresh start only."""
+    """Offer a team's notes, or a model's, at a fresh start."""
     is_fresh = call.payload.source == "startup" and not call.session.id.startswith(AGENT_SESSION)
-    if not is_fresh or not state.is_open or state.settings_problem or not reading.is_allowed(call.session):
+    if not is_fresh or not state.is_open:
         return ""
+    if line := notes_offer.team_line(state, call.session):
+        return line
+    if state.settings_problem or not reading.is_allowed(call.session):
+        return ""
+    if not any(session.said_ms for session in state.sessions.all() if session.id != call.session.id):
+        return ""  # who has seen nothing of memlayer yet cannot tell
     return notes_offer.line(state.home, state.settings)
 
 

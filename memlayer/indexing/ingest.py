@@ -154,7 +154,7 @@ class Ingest:
             self._end_as_routine(turns - made.keys(), embed=embed)
 
     def _end_as_routine(self, turns: Collection[Turn], *, embed: bool) -> None:
-        """Retire turns that turned out to be no memory once their prompt was stored."""
+        """Retire stored turns that turned out to be no memory."""
         ids = [turn_memory_id(*turn) for turn in turns]
         known = self._store.memories(MemoryQuery(ids=ids, limit=len(ids))) if ids else []
         if known:

@@ -51,7 +51,7 @@ class Metrics:
             self._embedding.update({name: float(embedding.get(name, 0)) for name in self._embedding})
             self._ops = {str(op): {"count": int(n["count"]), "late": int(n["late"])} for op, n in saved["ops"].items()}
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            return  # no such file, or none of ours: what it does say counts on
+            return  # no such file, or none of ours: its figures count on
 
     def record(self, op: str, took_ms: float, *, late: bool) -> None:
         """Count one answered op."""

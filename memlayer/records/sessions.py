@@ -37,7 +37,7 @@ class Session:
     something was last said or done in it; summarized_ms: said_ms when its summary was made, or found not to be worth
     it. prompted_ms, answered_ms: when the last prompt and the last answer were heard of; measured_ms: the answered_ms
     for which its context was measured, or is about to be. noted_ms: said_ms when a language model had read it, or there
-    was nothing to read.
+    was nothing to read. team_told_ms: when its start told of a team's notes in a clone.
     """
 
     id: str
@@ -71,6 +71,7 @@ class Session:
     asked_prompt_id: str = ""
     summarized_ms: int = 0
     noted_ms: int = 0
+    team_told_ms: int = 0
     shown: list[str] = field(default_factory=list)
     inherited: list[str] = field(default_factory=list)
 

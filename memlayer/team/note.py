@@ -94,7 +94,7 @@ def promoted(memory: Memory, author: str, project: str) -> TeamNote:
     if memory.category not in (Category.CORE, Category.CUSTOM) or memory.known_kind not in PROMOTED:
         raise UserError(f"{memory.key} is no note: turns, days, tasks and colleagues' notes are not promoted")
     if memory.superseded_by:
-        raise UserError(f"{memory.key} was replaced. `memlayer history {memory.key}` shows the note that holds")
+        raise UserError(f"{memory.key} was replaced. `memlayer show --history {memory.key}` shows the note that holds")
     text = flatten(clean(memory.text))
     if len(text) > MAX_CHARS:
         raise UserError(f"{memory.key} is longer than {MAX_CHARS} characters. `memlayer edit` shortens it")

@@ -118,7 +118,9 @@ class Teams:
                 raise UserError(f"{memory.key} is not promoted")
             if not is_undone:
                 if len(others) >= MAX_OF_AUTHOR:
-                    raise UserError(f"{MAX_OF_AUTHOR} notes are promoted. `memlayer promote --undo ID` frees a place")
+                    raise UserError(
+                        f"{MAX_OF_AUTHOR} notes are promoted. `memlayer team promote --undo ID` frees a place"
+                    )
                 # Said again, it is written again, whatever became of it.
                 team.written.pop(promoted(memory, team.author, "").file_name, None)
                 others.append(memory.id)
@@ -156,7 +158,7 @@ class Teams:
         found = asdict(team or Team("", "", is_automatic=False))
         sent = found.pop("promoted")
         holding = len(list(self._own(project_id, team))) if team is not None else 0
-        offered = self._offered(project_id) if team is None and project_id else 0
+        offered = self.offered(project_id) if team is None and project_id else 0
         return {**found, "offered": offered, "promoted": holding, "withheld": len(sent) - holding}
 
     # -- out
@@ -268,14 +270,15 @@ class Teams:
 
     def _offered_at(self, project_id: str) -> str:
         """Return where a repository's notes are. Raises UserError for none."""
-        if self._offered(project_id):
+        if self.offered(project_id):
             return IN_WORK_TREE
         address = resolved(IN_ORIGIN, self.projects.root(project_id))
         if not self._place(project_id, address).read():
             raise UserError("this project brings no notes of a team. `memlayer team setup` begins one")
         return address
 
-    def _offered(self, project_id: str) -> int:
+    def offered(self, project_id: str) -> int:
+        """Count the notes in the work tree."""
         root = self.projects.root(project_id)
         return len(WorkTree(root).names("")) if os.path.isdir(root) else 0
 

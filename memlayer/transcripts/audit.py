@@ -74,8 +74,8 @@ def finding(seen: Witnessed, *, is_capturing: bool = True) -> tuple[str, str, st
             "fail",
             f"{summary}; {seen.lost} stand in a transcript and nowhere else, most in session "
             + short_session(seen.worst_session),
-            "hooks did not run, or failed: see logs/hook.log; `memlayer flush --wait` reads open and just-ended "
-            "sessions again, `memlayer repair` all, and what was said in them while memlayer was off",
+            "hooks did not run, or failed: see logs/hook.log; `memlayer store flush --wait` reads open and just-ended "
+            "sessions again, `memlayer store repair` all, and what was said in them while memlayer was off",
         )
     if seen.unfound:
         named = ", ".join(short_session(session) for session in seen.unfound)

@@ -292,12 +292,15 @@ class Show(Asking[Matches], tag="show"):
 
 
 class List(Asking[Memories], tag="list"):
+    """rules: only the person's orders in force."""
+
     project_dir: Path = ""
     is_global: bool = False
     session_id: str = ""
     category: str = ""
     limit: Limit = 50
     with_superseded: bool = False
+    rules: bool = False
 
 
 class Remember(Asking[Remembered], tag="remember"):

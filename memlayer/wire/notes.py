@@ -10,13 +10,15 @@ from memlayer.wire.message import Asking, Limit, Message, Path
 class ReadingState(Message):
     """The reading of sessions by a language model, in counts.
 
-    reading: a session's id, or "". why: sessions wait, "" for no reason but their turn.
+    reading: a session's id, or "". bare: sessions with nothing to read. why: sessions wait, "" for no reason but their
+    turn.
     """
 
     is_on: bool = False
     reading: str = ""
     waiting: int = 0
     read: int = 0
+    bare: int = 0
     gave_up: int = 0
     notes: int = 0
     refused_notes: int = 0

@@ -55,6 +55,7 @@ class SessionRow(Message):
     asked_prompt_id: str = ""
     summarized_ms: int = 0
     noted_ms: int = 0
+    team_told_ms: int = 0
     shown: int = 0
     inherited: int = 0
     turns: int = 0

@@ -48,10 +48,10 @@ def home_on_small_disk(tmp_path: Path) -> Iterator[Path]:
 
 def test_interpreter_is_remembered_once(home: Path, project: Path) -> None:
     home.mkdir(mode=0o700)
-    assert verb(home, project, "version").returncode == 0
+    assert verb(home, project, "--version").returncode == 0
     written = os.stat(home / "python")
     assert os.access((home / "python").read_text().strip(), os.X_OK)
-    assert verb(home, project, "version").returncode == 0
+    assert verb(home, project, "--version").returncode == 0
     again = os.stat(home / "python")
     assert (again.st_ino, again.st_mtime_ns) == (written.st_ino, written.st_mtime_ns)
 
@@ -60,14 +60,14 @@ def test_interpreter_is_remembered_once(home: Path, project: Path) -> None:
 def test_missing_interpreter_is_replaced(home: Path, project: Path, named: str) -> None:
     home.mkdir(mode=0o700)
     (home / "python").write_bytes(named.encode("utf-8", "surrogateescape"))
-    assert verb(home, project, "version").returncode == 0
+    assert verb(home, project, "--version").returncode == 0
     assert os.access((home / "python").read_text().strip(), os.X_OK)
 
 
 def test_unwritable_home_stops_no_verb(home: Path, project: Path) -> None:
     home.mkdir(mode=0o500)
     try:
-        for words in (("version",), ("config",), ("daemon", "status")):
+        for words in (("--version",), ("config",), ("daemon", "status")):
             done = verb(home, project, *words, confined=True)
             assert (done.returncode, done.stderr) == (0, ""), words
         found = verb(home, project, "doctor", confined=True)

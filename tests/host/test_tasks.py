@@ -59,7 +59,7 @@ def test_tasks_of_the_model_are_listed_and_stand_in_the_next_start_27_6_27_12(cl
     assert listed(claude, "--status", "all") == {FIRST: "in_progress", SECOND: "blocked", THIRD: "done"}
     assert set(listed(claude)) == {FIRST, SECOND}
     assert listed(claude, "--blocked") == {SECOND: "blocked"}
-    assert "waits for " + FIRST in claude.printed("tasks")
+    assert "waits for " + FIRST in claude.printed("task", "list")
     started = session(claude).turns[0].text
     assert f"open: {FIRST}" in started and f"open: {SECOND}" in started
     assert THIRD not in started

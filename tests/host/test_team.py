@@ -39,7 +39,7 @@ def test_a_promoted_decision_is_in_a_colleagues_start(claude: Claude, bob: Claud
     claude.settle()
     [note] = [row for row in claude.memlayer("list")["memories"] if row["category"] == "core"]
     claude.memlayer("team", "setup", "--name", "김민지")
-    claude.memlayer("promote", note["citation"])
+    claude.memlayer("team", "promote", note["citation"])
     git(["add", "--all"], cwd=claude.project)
     git(["commit", "--quiet", "--message", "note"], cwd=claude.project)
     git(["push", "--quiet", "origin", "HEAD:main"], cwd=claude.project)

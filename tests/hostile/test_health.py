@@ -51,7 +51,7 @@ def test_stuck_turns_are_reported(hook: HookRunner, home: Path) -> None:
     os.utime(home / "setup.stamp", (later_s, later_s))
     assert health.notice(str(home), later_s) == (
         "memlayer: 2 events have waited up to 5 h for the store; they are on disk, "
-        "but not recalled. `memlayer doctor` says more."
+        "but not recalled. /memlayer:memory-doctor says more."
     )
     assert health.notice(str(home), later_s + 60) == ""
 
@@ -65,7 +65,7 @@ def test_failed_setup_is_told_once(home: Path) -> None:
         os.utime(failed, (now_s + minute * 60, now_s + minute * 60))
         assert health.notice(str(home), now_s + minute * 60 + 1) == (
             "memlayer: setup failed while installing packages: 색인 없음 (log: /x). Turns are kept on disk meanwhile, "
-            "but not recalled. `memlayer doctor` says more."
+            "but not recalled. /memlayer:memory-doctor says more."
         )
         assert health.notice(str(home), now_s + minute * 60 + 30) == ""
     failed.unlink()

@@ -101,7 +101,7 @@ VERBS = [
     ("list", "--limit", "50"),
     ("given", "--last", "50"),
     ("sessions",),
-    ("recall", "미끼 대답", "--explain"),
+    ("search", "--as-prompt", "미끼 대답", "--explain"),
 ]
 
 
@@ -114,9 +114,9 @@ def test_pipe_output_holds_no_controls(attacked: tuple[HookRunner, Daemon, Cli],
     assert not CONTROLS.search(done.stdout)
     assert not re.search(r"\[\s*/?\s*mem\s*:\s*([A-K])\1{5}", done.stdout, re.I)
     assert not OPENING.search(done.stdout)
-    own_headers = 1 if verb[0] == "recall" else 0
+    own_headers = 1 if "--as-prompt" in verb else 0
     assert len(re.findall(r"(?m)^\s*\[Memory context\]", done.stdout)) <= own_headers
-    if verb[0] != "recall":
+    if "--as-prompt" not in verb:
         assert "[Memory context]" not in done.stdout
 
 

@@ -46,7 +46,7 @@ def test_a_clones_file_is_left_alone_until_it_is_accepted(clone: FilesInMemory) 
     clone.sync()
     assert clone.texts == ["배포는 화요일에 한다."]
     assert (clone.root / ".memlayer" / "MEMORY.md").read_text(encoding="utf-8") == FOREIGN
-    assert "memlayer files --accept" in clone.files.notices()[0]
+    assert "memlayer project accept" in clone.files.notices()[0]
     clone.start()  # another daemon knows no more
     clone.sync()
     assert clone.texts == ["배포는 화요일에 한다."]

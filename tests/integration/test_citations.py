@@ -42,7 +42,7 @@ class Told(NamedTuple):
 
     def cited(self, *options: str) -> list[dict[str, Any]]:
         """Return the memories that `citations` lists."""
-        return list(json.loads(self.cli("citations", *options, "--all-projects", "--json").stdout)["memories"])
+        return list(json.loads(self.cli("list", "--cited", *options, "--all-projects", "--json").stdout)["memories"])
 
     def used(self) -> dict[str, Any]:
         """Return the uses in `stats`."""
@@ -130,10 +130,10 @@ def test_unused_and_popular(told: Told) -> None:
     told.hook.turn("s9", "q9", "order events?", f"ClickHouse [mem:{told.citation()}].")
     told.daemon.settle()
     assert told.cited("--unused") == []
-    assert told.cli("citations", "--unused").stdout == "No memory was shown often and never cited.\n"
+    assert told.cli("list", "--cited", "--unused").stdout == "No memory was shown often and never cited.\n"
     assert [one["citation"] for one in told.cited("--popular", "--days", "7")] == [told.citation()]
     assert re.search(
-        r"cited 1 time in 1 session, last \d{4}-\d\d-\d\d, shown to 4 sessions", told.cli("citations").stdout
+        r"cited 1 time in 1 session, last \d{4}-\d\d-\d\d, shown to 4 sessions", told.cli("list", "--cited").stdout
     )
 
 

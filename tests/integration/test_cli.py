@@ -46,7 +46,7 @@ def told_a_story(folder: Path) -> Iterator[tuple[Path, Run]]:
             "결제 모듈은 지수 백오프로 최대 3번 재시도하고 실패하면 checkout.py의 normalize_cart() 뒤의 큐로 보낸다.",
         )
         hook.turn("session-two", "p3", "과제 제출 마감이 언제야?", "과제는 금요일 18시까지 제출하기로 했다.")
-        run("flush", "--wait")
+        run("store", "flush", "--wait")
         yield home, run
 
 
@@ -97,7 +97,7 @@ def test_brief_search_narrows_or_refuses(fed: Run) -> None:
     assert none.startswith('No memory matches "order events"')
     for option in ("--explain", "--since=30d", "--min-score=0.5", "--file=x.py"):
         assert "--brief goes with" in fed("search", "order events", "--brief", option, code=2).stderr
-    for verb in (("show", "없는것", "--brief"), ("timeline", "없는것")):
+    for verb in (("show", "없는것", "--brief"), ("show", "--around", "없는것")):
         assert fed(*verb, code=1).stdout == "Not known in this project: 없는것\n"
         assert json.loads(fed(*verb, "--json", code=1).stdout)["ids"] == []
 
@@ -105,7 +105,7 @@ def test_brief_search_narrows_or_refuses(fed: Run) -> None:
 def test_search_ends_with_way_to_whole_hit(fed: Run) -> None:
     first = search(fed, "결제 재시도")[0]["citation"]
     last = fed("search", "결제 재시도").stdout.rstrip().splitlines()[-1]
-    assert last == f"All of a hit: `memlayer show {first}`; the turns around it: `memlayer timeline {first}`."
+    assert last == f"All of a hit: `memlayer show {first}`; the turns around it: `memlayer show --around {first}`."
     assert "All of a hit" not in fed("search", "blorptastic").stdout
 
 
@@ -145,10 +145,10 @@ def test_list_and_stats_agree(fed: Run) -> None:
 
 
 def test_recall_prints_block_and_reasons(fed: Run) -> None:
-    block = fed("recall", "결제 모듈 재시도 정책은 몇 번이지?").stdout
+    block = fed("search", "--as-prompt", "결제 모듈 재시도 정책은 몇 번이지?").stdout
     assert block.startswith("[Memory context]\n") and "지수 백오프" in block
-    assert fed("recall", "안녕!").stdout == ""
-    explained = fed("recall", "결제 모듈 재시도는 몇 번이지?", "--explain").stdout
+    assert fed("search", "--as-prompt", "안녕!").stdout == ""
+    explained = fed("search", "--as-prompt", "결제 모듈 재시도는 몇 번이지?", "--explain").stdout
     assert "Gate" in explained and "Candidates" in explained and "kept" in explained
 
 
@@ -161,7 +161,7 @@ def test_distant_memories_are_not_found(home: Path, project: Path) -> None:
     with Daemon(ROOT, home, {"embedding": {"batch_size": 16}}):
         run("remember", "port 8080")
         run("remember", "결제는 토스로 한다")
-        run("flush", "--wait")
+        run("store", "flush", "--wait")
         assert "Full-text search only" not in run("search", "8080").stdout
         for asked in ("quantum chromodynamics", "양자 색역학"):
             assert "Nothing found" in run("search", asked).stdout

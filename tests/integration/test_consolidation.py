@@ -97,10 +97,10 @@ def test_restore_reverts_superseding(story: Story) -> None:
     found = story.found("주문 이벤트 저장")
     assert new["key"] in found and old["key"] not in found
 
-    versions = story.verb("history", old["citation"])["versions"]
+    versions = story.verb("show", "--history", old["citation"])["versions"]
     assert [(one["id"], one["state"]) for one in versions] == [(new["id"], "current"), (old["id"], "superseded")]
     assert all(one["sources"] for one in versions)
-    assert "replaced" in story.cli("history", new["key"]).stdout
+    assert "replaced" in story.cli("show", "--history", new["key"]).stdout
     assert new["key"] in story.cli("show", old["key"]).stdout and old["key"] in story.cli("show", new["key"]).stdout
     assert "replaced" in story.cli("list", "--all").stdout and old["key"] not in story.cli("list").stdout
 
@@ -136,18 +136,18 @@ def test_remember_names_superseded_keeps_no_secret(story: Story) -> None:
 def test_pin_edit_and_their_errors(story: Story) -> None:
     story.say("s1", MAYA)
     [memory] = story.core()
-    assert story.verb("pin", memory["citation"])["memory"]["pinned"] is True
+    assert story.verb("edit", "--pin", memory["citation"])["memory"]["pinned"] is True
     changed = story.verb("edit", memory["key"], "Maya and", "Jun own billing")["memory"]
     assert (changed["id"], changed["text"], changed["pinned"]) == (memory["id"], "Maya and Jun own billing", True)
-    versions = story.verb("history", memory["key"])["versions"]
+    versions = story.verb("show", "--history", memory["key"])["versions"]
     assert [one["state"] for one in versions] == ["current", "reworded"]
     assert story.verb("restore", versions[1]["key"])["memory"]["text"] == memory["text"]
-    assert story.verb("pin", memory["key"], "--off")["memory"]["pinned"] is False
+    assert story.verb("edit", "--pin", memory["key"], "--off")["memory"]["pinned"] is False
     turn = story.daemon.call("list", category="conversation")["memories"][0]
     for arguments, says in (
         (("edit", turn["key"], "x"), "turn"),
         (("restore", memory["key"]), "current already"),
-        (("history", "nobody"), "Nothing is known"),
+        (("show", "--history", "nobody"), "Nothing is known"),
     ):
         done = story.cli(*arguments)
         assert done.returncode == 1 and says in done.stderr, done.stderr

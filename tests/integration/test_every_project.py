@@ -91,7 +91,7 @@ def test_listed_edited_and_forgotten(home: Home) -> None:
     assert home.texts("blog", "--global") == [WISH]
     changed = home.verb("blog", "edit", memory["citation"], "커밋 메시지는 영어로 쓴다")["memory"]
     assert changed["project_id"] == "global"
-    assert home.verb("blog", "pin", memory["citation"])["memory"]["pinned"]
+    assert home.verb("blog", "edit", "--pin", memory["citation"])["memory"]["pinned"]
     assert [one["state"] for one in home.verb("shop", "history", memory["key"])["versions"]] == ["current", "reworded"]
     assert "영어로 쓴다" in home.start("shop", "s1") and "영어로 쓴다" in home.start("blog", "s2")
     home.settle()
@@ -107,13 +107,13 @@ def test_listed_edited_and_forgotten(home: Home) -> None:
 
 def test_file_is_read_back(home: Home) -> None:
     home.verb("shop", "remember", "--global", WISH)
-    folder = home.verb("shop", "files", "--global", "--now")
+    folder = home.verb("shop", "stats", "--files", "--global", "--now")
     assert folder["files"] == [str(home.file)]
     text = home.file.read_text()
     home.file.write_text(
         text.replace("한국어로", "일본어로").replace("\n- [mem", "\n- 답변은 존댓말로 한다\n- [mem", 1)
     )
-    assert home.verb("shop", "files", "--global", "--now")["taken_back"]["added"] == 1
+    assert home.verb("shop", "stats", "--files", "--global", "--now")["taken_back"]["added"] == 1
     assert sorted(home.texts("blog", "--global")) == ["답변은 존댓말로 한다", "커밋 메시지는 일본어로 쓴다"]
     assert "존댓말" in home.start("blog", "s1")
 

@@ -126,7 +126,7 @@ def test_failed_erasure_finishes_with_next(story: Story, next_one: str) -> None:
         story.hook.turn("other", "o1", "점심은 뭐 먹지?", "김치찌개가 좋겠습니다.")
         story.forget("--session", "other")
     else:
-        assert story.cli("gc").returncode == 0
+        assert story.cli("store", "gc").returncode == 0
     assert not (story.home / "forgetting.json").exists()
     story.assert_gone()
 

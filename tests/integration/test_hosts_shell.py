@@ -25,7 +25,7 @@ def test_a_model_remembers_in_its_own_name_and_changes_nothing(tmp_path: Path) -
         own = json.loads(person("remember", "커밋 메시지는 항상 한국어로 쓴다", "--json").stdout)["memory"]["citation"]
         made = json.loads(model("remember", WISH, "--json").stdout)["memory"]
         assert made["project_id"] != "global"
-        for words in (("edit", own, "always English"), ("forget", own, "--yes"), ("pin", made["citation"])):
+        for words in (("edit", own, "always English"), ("forget", own, "--yes"), ("edit", "--pin", made["citation"])):
             done = model(*words)
             assert done.returncode == 1
             assert done.stderr.count("\n") == 1 and "only the person may" in done.stderr

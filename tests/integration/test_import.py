@@ -72,6 +72,22 @@ def test_import_skips_stored_turns(hook: HookRunner, daemon: Daemon, cli: Cli, p
     assert imported(cli)["unchanged"] == 1
 
 
+def test_imported_sessions_are_listed(cli: Cli, daemon: Daemon, projects: Path, project: Path) -> None:
+    cwd = str(project)
+    for name in ("old-1", "old-2"):
+        write(projects, name, "".join(turn(n, session=name, cwd=cwd) for n in (0, 1)), cwd=cwd)
+    imported(cli, "--dry-run")
+    assert "No sessions" in cli("sessions").stdout
+    imported(cli)
+    rows = json.loads(cli("sessions", "--json").stdout)["sessions"]
+    assert sorted((row["id"], row["counts"]["turns"], bool(row["ended"])) for row in rows) == [
+        ("old-1", 2, True),
+        ("old-2", 2, True),
+    ]
+    imported(cli, "--again")
+    assert len(json.loads(cli("sessions", "--json").stdout)["sessions"]) == 2
+
+
 def test_imported_turns_found_dry_run_none(cli: Cli, daemon: Daemon, projects: Path, project: Path) -> None:
     cwd = str(project)
     text = turn(

@@ -32,7 +32,7 @@ def test_statement_forgotten_alone(story: Story) -> None:
     for _ in range(2):
         assert LEARNT not in str(story.daemon.call("list", category="core")["memories"])
         assert story.turns() == 4
-        story.cli("repair")
+        story.cli("store", "repair")
         story.daemon.call("reindex")
         story.daemon.settle()
 
@@ -72,7 +72,7 @@ def test_remember_request_is_erased_too(story: Story) -> None:
     for _ in range(2):
         assert story.holds("딱따구리", "뻐꾸기") == []
         assert story.core_of("woodpecker-nest") == kept
-        story.cli("repair")
+        story.cli("store", "repair")
         story.daemon.call("reindex")
         story.daemon.settle()
 
@@ -148,7 +148,7 @@ def test_unreadable_page_is_named_then_cleaned(story: Story, added: bytes, why: 
     assert [one.partition(": ")[0] for one in told["left"]] == [str(page)]
 
     page.write_bytes(page.read_bytes().replace(added, b""))
-    assert story.cli("files", "--now", *where).returncode == 0
+    assert story.cli("stats", "--files", "--now", *where).returncode == 0
     assert story.holds("딱따구리", "woodpecker") == []
     assert "딱따구리" not in str(story.daemon.call("list", all=True))
 

@@ -56,7 +56,7 @@ def test_repaired_store_is_green_at_once(hook: HookRunner, home: Path, cli: Cli)
         daemon.start()
         daemon.wait_for(lambda: daemon.call("status")["store"] == "open", "store")
         assert states(cli)["store"] == "warn"
-        repaired = cli("repair")
+        repaired = cli("store", "repair")
         assert repaired.returncode == 0 and "Gone: 2 events, whose turns are still remembered" in repaired.stdout
         assert set(states(cli).values()) == {"ok"}, states(cli)
 

@@ -108,8 +108,8 @@ def test_fix_and_search_by_error(hook: HookRunner, daemon: Daemon, home: Path, p
     session(hook, "s1", (BUILD, ERROR % 40), (TEST, ""))
     daemon.settle()
     cli = Cli(home, project)
-    assert TEST in cli("fix", "other.go:3:9: undefined: defaultAgent").stdout
-    assert "No session has met this error" in cli("fix", "오류: 정산 계좌가 잠겨 있습니다").stdout
+    assert TEST in cli("search", "--error", "other.go:3:9: undefined: defaultAgent").stdout
+    assert "No session has met this error" in cli("search", "--error", "오류: 정산 계좌가 잠겨 있습니다").stdout
     searched = daemon.call("mem.search", error=ERROR % 7, project_dir=str(project))
     assert "this worked: " + TEST in searched["text"]
     assert searched["ids"]
@@ -118,7 +118,7 @@ def test_fix_and_search_by_error(hook: HookRunner, daemon: Daemon, home: Path, p
 def test_fix_says_where_nothing_worked(hook: HookRunner, daemon: Daemon, home: Path, project: Path) -> None:
     session(hook, "s1", (BUILD, ERROR % 40))
     daemon.settle()
-    printed = Cli(home, project)("fix", "undefined: defaultAgent").stdout
+    printed = Cli(home, project)("search", "--error", "undefined: defaultAgent").stdout
     assert "It came in 1 session, and nothing is known to have worked." in printed
 
 
@@ -135,9 +135,9 @@ def test_blame_of_a_file(hook: HookRunner, daemon: Daemon, home: Path, project: 
         session_id="s1",
     )  # fmt: skip
     cli = Cli(home, project)
-    printed = cli("blame", "정산.py").stdout
+    printed = cli("show", "--file", "정산.py").stdout
     assert "은행이 내림으로" in printed and "1 edit" in printed
-    assert "Nothing is kept about" in cli("blame", "checkout.py").stdout
+    assert "Nothing is kept about" in cli("show", "--file", "checkout.py").stdout
     assert "은행이 내림으로" in daemon.call("mem.search", file="결제/정산.py", project_dir=str(project))["text"]
 
 

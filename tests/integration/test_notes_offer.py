@@ -37,6 +37,11 @@ def starts(hook: HookRunner, count: int, source: str = "startup") -> Iterator[tu
 def test_offered_three_times_ever_and_to_the_person_alone(home: Path, hook: HookRunner) -> None:
     with Daemon(ROOT, home, NONE) as daemon:
         daemon.settle()
+        assert not any(OFFER in line for line, _ in starts(hook, 2))  # who has seen nothing of memlayer cannot tell
+        hook.turn(
+            "earlier", "p1", "웹훅이 왜 두 번 오는지 봐줘. 재시도 간격을 30초로 늘려봤어.", "원인은 10초 제한입니다."
+        )
+        daemon.settle()
         assert not any(line for line, _ in starts(hook, 2, "resume"))
         told = list(starts(hook, 2))
         daemon.stop()

@@ -40,28 +40,28 @@ def test_retry_takes_events_in(hook: HookRunner, home: Path, cli: Cli) -> None:
     hook.turn("s1", "p1", "배포는 어디서 하지?", "the deploy runs on the bastion host")
     names = set_aside(home, "written by another version: v=2")
     with Daemon(hook.root, home) as daemon:
-        listed = json.loads(cli("quarantine", "list", "--json").stdout)["events"]
+        listed = json.loads(cli("store", "quarantine", "list", "--json").stdout)["events"]
         assert [one["name"] for one in listed] == names and listed[0]["kind"] == "user"
-        assert "written by another version" in cli("quarantine", "list").stdout
+        assert "written by another version" in cli("store", "quarantine", "list").stdout
         told = cli("doctor", "--json").stdout
-        assert "memlayer quarantine retry" in told
-        assert cli("quarantine", "retry").stdout == "Stored: 2. Still set aside: 0.\n"
+        assert "memlayer store quarantine retry" in told
+        assert cli("store", "quarantine", "retry").stdout == "Stored: 2. Still set aside: 0.\n"
         texts = [one["text"] for one in daemon.call("list", limit=10)["memories"]]
         assert any("배포는 어디서" in text and "bastion" in text for text in texts)
-        assert cli("quarantine", "list").stdout == "The quarantine is empty.\n"
+        assert cli("store", "quarantine", "list").stdout == "The quarantine is empty.\n"
 
 
 def test_unreadable_event_stays_aside(hook: HookRunner, home: Path, cli: Cli) -> None:
     hook.turn("s1", "p1", "찢어진 파일에 남은 말", "네, 알겠습니다")
     names = set_aside(home, "torn: not JSON", cut=20)
     with Daemon(hook.root, home):
-        done = json.loads(cli("quarantine", "retry", names[0], "--json").stdout)
+        done = json.loads(cli("store", "quarantine", "retry", names[0], "--json").stdout)
         assert (done["taken"], [one["reason"] for one in done["left"]]) == (0, ["torn: not JSON"])
-        wrong = cli("quarantine", "drop", "없는 이름")
+        wrong = cli("store", "quarantine", "drop", "없는 이름")
         assert wrong.returncode == 1 and "is not in quarantine" in wrong.stderr
-        assert cli("quarantine", "drop").returncode == 2
-        assert cli("quarantine", "drop", names[0]).stdout == "Removed: 1.\n"
-        assert cli("quarantine", "drop", "--all").stdout == "Removed: 1.\n"
+        assert cli("store", "quarantine", "drop").returncode == 2
+        assert cli("store", "quarantine", "drop", names[0]).stdout == "Removed: 1.\n"
+        assert cli("store", "quarantine", "drop", "--all").stdout == "Removed: 1.\n"
     assert list(Path(paths.quarantine(str(home))).iterdir()) == []
 
 

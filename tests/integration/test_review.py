@@ -44,14 +44,14 @@ def test_list_decide_and_undo(cli: Run) -> None:
     first, second = items[DOUBTFUL]["memory"]["citation"], items[SECOND]["memory"]["citation"]
     assert "Changed" in cli("review", "edit", first, SURE).stdout and SURE in core(cli)
     assert "Dropped" in cli("review", "drop", second).stdout and core(cli) == {SURE}
-    assert "you dropped it in the review" in cli("history", second).stdout
+    assert "you dropped it in the review" in cli("show", "--history", second).stdout
     assert listed(cli) == {} and "Nothing to review" in cli("review").stdout
     assert "Dropped" in cli("review", "drop", first).stdout and core(cli) == set()  # what was never under review, too
     assert "Undone: drop" in cli("review", "undo").stdout and core(cli) == {SURE}
     assert "is not under review" in cli("review", "keep", first, code=1).stderr
     assert "Undone: drop" in cli("review", "undo").stdout and core(cli) == {SURE, SECOND}
     assert "Undone: edit" in cli("review", "undo").stdout and core(cli) == {DOUBTFUL, SECOND}
-    assert "earlier wording" in cli("history", first).stdout
+    assert "earlier wording" in cli("show", "--history", first).stdout
 
 
 def test_merge_names_the_other(cli: Run) -> None:
@@ -60,7 +60,7 @@ def test_merge_names_the_other(cli: Run) -> None:
     both = "웹훅은 재전송, 쿠폰은 반올림이 원인이었다"
     assert "Merged into" in cli("review", "merge", first, second, both).stdout
     assert core(cli) == {both}
-    assert SECOND in cli("history", first).stdout
+    assert SECOND in cli("show", "--history", first).stdout
     cli("review", "undo")
     assert core(cli) == {DOUBTFUL, SECOND}
 
@@ -94,13 +94,13 @@ def unclear(cli: Run, hook: HookRunner) -> dict[str, Any]:
     for title in ("로그인 테스트 3 수정", "로그인 테스트 4 수정"):
         cli("task", "add", title)
     hook.turn("s1", "p1", UNCLEAR, "네, 알겠습니다.")
-    cli("flush", "--wait")
+    cli("store", "flush", "--wait")
     [asked] = json.loads(cli("review", "--json").stdout)["task_questions"]
     return dict(asked)
 
 
 def statuses(cli: Run) -> dict[str, str]:
-    rows = json.loads(cli("tasks", "--status", "all", "--json").stdout)["tasks"]
+    rows = json.loads(cli("task", "list", "--status", "all", "--json").stdout)["tasks"]
     return {row["title"]: row["status"] for row in rows}
 
 

@@ -40,8 +40,8 @@ def fed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
         hook.turn("two", "p2", "배포 순서가 어떻게 되지?", "checkout.py를 먼저 올리고 화요일 오전에 배포합니다.")
         run("remember", "배포는 항상 화요일 오전에 한다")
         run("remember", "release with:\n```\nmake deploy\n```\nfrom the main branch")
-        run("flush", "--wait")
-        run("files", "--now")
+        run("store", "flush", "--wait")
+        run("stats", "--files", "--now")
         yield run
 
 
@@ -109,7 +109,7 @@ def test_day_page_holds_a_note(fed: Run) -> None:
     page.parent.mkdir(exist_ok=True)
     with page.open("a", encoding="utf-8") as file:
         file.write("- 12:00 점심은 김치볶음밥으로 정했다\n")
-    fed("files", "--now")
+    fed("stats", "--files", "--now")
     [hit] = hits(fed, "김치볶음밥")
     assert (hit["path"], hit["category"]) == (str(page), "custom")
     assert "김치볶음밥" in page.read_text("utf-8").splitlines()[hit["start_line"] - 1]

@@ -53,7 +53,7 @@ def run(told: tuple[Run, Path, Path]) -> Run:
         ("list", "--all-projects"),
         ("search", "결제 포트"),
         ("search", "결제 포트", "--brief"),
-        ("timeline",),
+        ("show", "--around"),
         ("forget", "--dry-run"),
     ],
 )
@@ -65,7 +65,7 @@ def test_printed_start_finds_session(run: Run, verb: tuple[str, ...]) -> None:
 
 def test_session_is_found_from_other_folder(run: Run, told: tuple[Run, Path, Path], tmp_path: Path) -> None:
     elsewhere = runner(told[1], tmp_path)
-    for verb in (("list",), ("search", "결제 포트"), ("timeline",), ("forget", "--dry-run")):
+    for verb in (("list",), ("search", "결제 포트"), ("show", "--around"), ("forget", "--dry-run")):
         assert "5433" in elsewhere(*verb, "--session", "11111111").stdout
     assert "5433" not in elsewhere("list", "--session", "11111111", "--project", str(tmp_path)).stdout
 
@@ -76,8 +76,8 @@ def test_session_is_found_from_other_folder(run: Run, told: tuple[Run, Path, Pat
         ("list", "--session"),
         ("search", "deploy", "--session"),
         ("search", "deploy", "--brief", "--session"),
-        ("timeline", "--session"),
-        ("recall", "When do we deploy?", "--session"),
+        ("show", "--around", "--session"),
+        ("search", "--as-prompt", "When do we deploy?", "--session"),
         ("given", "--session"),
         ("forget", "--yes", "--session"),
         ("remember", "배포는 화요일에 한다", "--session"),
@@ -92,7 +92,13 @@ def test_matches_of_ambiguous_start_are_shown(run: Run, verb: tuple[str, ...]) -
 
 
 def test_unknown_session_is_named_with_way_out(run: Run) -> None:
-    for verb in (("list",), ("search", "deploy"), ("timeline",), ("recall", "deploy?"), ("forget", "--yes")):
+    for verb in (
+        ("list",),
+        ("search", "deploy"),
+        ("show", "--around"),
+        ("search", "--as-prompt", "deploy?"),
+        ("forget", "--yes"),
+    ):
         said = run(*verb, "--session", "없는세션", code=1).stderr
         assert "No session is known by '없는세션'" in said and "`memlayer sessions --all-projects`" in said
 
@@ -112,9 +118,9 @@ def test_every_printed_session_is_one(run: Run) -> None:
 
 
 def test_whole_session_in_timeline(run: Run) -> None:
-    answer = json.loads(run("timeline", "--session", "11111111", "--json").stdout)
+    answer = json.loads(run("show", "--around", "--session", "11111111", "--json").stdout)
     assert answer["text"].startswith("Session 11111111, 1 turn:") and len(answer["ids"]) == 1
-    assert "not both" in run("timeline", answer["ids"][0], "--session", "11111111", code=2).stderr
+    assert "not both" in run("show", "--around", answer["ids"][0], "--session", "11111111", code=2).stderr
 
 
 def test_model_gives_printed_start(told: tuple[Run, Path, Path], tmp_path: Path) -> None:

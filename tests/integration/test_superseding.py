@@ -87,7 +87,7 @@ def test_plain_talk_keeps_numbered_things(told: Told) -> None:
 
 def test_remember_names_pinned_memory(told: Told) -> None:
     first = told.verb("remember", "The API port is 8080.")["memory"]
-    told.verb("pin", first["citation"])
+    told.verb("edit", "--pin", first["citation"])
     done = told.cli("remember", "The API port is 9090 now.")
     assert "pinned" in done.stdout and "memlayer edit" in done.stdout and first["citation"] in done.stdout
     assert told.texts() == ["The API port is 8080.", "The API port is 9090 now."]

@@ -35,7 +35,7 @@ class Working(NamedTuple):
 
     def tasks(self, *words: str) -> dict[str, str]:
         """Return title -> status of the tasks that are listed."""
-        return {row["title"]: row["status"] for row in self.json("tasks", *words)["tasks"]}
+        return {row["title"]: row["status"] for row in self.json("task", "list", *words)["tasks"]}
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_a_task_told_in_one_session_stands_in_the_start_of_the_next_27_12(workin
     working.hook("user_prompt_submit", session="s1", prompt_id="p1", prompt="할 일: 배포 문서 고치기")
     working.hook("stop", session="s1", prompt_id="p1", last_assistant_message="알겠습니다.")
     working.hook("session_end", session="s1", reason="other")
-    working.cli("flush", "--wait")
+    working.cli("store", "flush", "--wait")
     started = working.hook("session_start", session="s2", source="startup").stdout
     assert "open: 배포 문서 고치기" in json.dumps(json.loads(started), ensure_ascii=False)
 
@@ -108,7 +108,7 @@ def test_task_whose_blocker_is_closed_is_told_as_pending_everywhere(working: Wor
     working.cli("task", "add", "Deploy the shop", "--by", "보안 검토")
     assert "waits for" in working.cli("search", "Deploy the shop").stdout
     if verb == "forget":
-        [review] = [row for row in working.json("tasks")["tasks"] if row["title"] == "보안 검토"]
+        [review] = [row for row in working.json("task", "list")["tasks"] if row["title"] == "보안 검토"]
         working.cli("forget", review["citation"], "--yes")
     else:
         working.cli("task", verb, "보안 검토")
@@ -116,9 +116,9 @@ def test_task_whose_blocker_is_closed_is_told_as_pending_everywhere(working: Wor
     assert working.tasks("--blocked") == {}
     told = working.hook("session_start", session="s2", source="startup").context
     assert "open: Deploy the shop" in told and "waits for" not in told
-    working.cli("reindex")
+    working.cli("store", "reindex")
     assert working.tasks() == {"Deploy the shop": "pending"}
-    working.cli("files", "--now")
+    working.cli("stats", "--files", "--now")
     [page] = working.home.glob("projects/*/MEMORY.md")
     assert "Deploy the shop" in page.read_text("utf-8")
     for text in (page.read_text("utf-8"), working.cli("search", "Deploy the shop").stdout):
@@ -145,7 +145,7 @@ def test_block_list_show_and_close_27_12(working: Working) -> None:
     working.cli("task", "add", "배포 문서 고치기", "--by", "PROJ-12")
     working.cli("task", "add", "Write the migration guide")
     assert set(working.tasks("--blocked")) == {"배포 문서 고치기"}
-    assert working.json("tasks", "--blocked")["tasks"][0]["waits_for"] == ["PROJ-12"]
+    assert working.json("task", "list", "--blocked")["tasks"][0]["waits_for"] == ["PROJ-12"]
     working.cli("task", "done", "migration guide")
     assert working.tasks("--status", "done") == {"Write the migration guide": "done"}
     history = working.json("task", "show", "migration guide")["tasks"][0]["history"]
@@ -169,10 +169,10 @@ def test_search_keeps_to_a_thing_and_show_lists_it_27_1(working: Working) -> Non
 
 def test_a_forgotten_task_takes_events_and_edges_along(working: Working) -> None:
     working.cli("task", "add", "비밀 계획 세우기", "--by", "secret-review.example")
-    citation = working.json("tasks")["tasks"][0]["citation"]
+    citation = working.json("task", "list")["tasks"][0]["citation"]
     assert working.cli("forget", citation, "--yes").returncode == 0
     assert working.tasks("--status", "all") == {}
-    working.cli("reindex")
+    working.cli("store", "reindex")
     assert working.tasks("--status", "all") == {}
     working.cli("daemon", "stop")
     kept = [path for path in working.home.rglob("*") if path.is_file() and "logs" not in path.parts]
@@ -221,9 +221,9 @@ def test_commits_to_its_files_make_a_task_maybe_done_and_close_none(working: Wor
     committed(project, "결제/정산.py", time.time() - 5000)
     working.cli("task", "add", "결제/정산.py 의 반올림 고치기")
     working.cli("task", "add", "Write the guide")
-    assert "maybe done" not in working.cli("tasks").stdout
+    assert "maybe done" not in working.cli("task", "list").stdout
     committed(project, "결제/정산.py", time.time() + 60)
-    listed = working.cli("tasks").stdout
+    listed = working.cli("task", "list").stdout
     assert "정산.py 의 반올림 고치기 (maybe done: its file has commits since)" in listed
     assert listed.count("maybe done") == 1
     assert "maybe done: its file has commits since" in working.cli("task", "show", "반올림 고치기").stdout
@@ -251,7 +251,7 @@ def test_push_task_closes_once_its_branch_is_pushed(working: Working, tmp_path: 
     working.hook("user_prompt_submit", session="s1", prompt_id="p1", prompt="할 일: 변경사항 푸시")
     working.hook("stop", session="s1", prompt_id="p1", last_assistant_message="알겠습니다.")
     working.hook("session_end", session="s1", reason="other")
-    working.cli("flush", "--wait")
+    working.cli("store", "flush", "--wait")
     assert "변경사항 푸시" in start(working, "s2")
     subprocess.run(["git", "-C", str(project), "push", "-q", "-u", "origin", "HEAD"], check=True)
     wait_for(lambda: "변경사항 푸시" not in start(working, "s3"), "the look at the branch", within_s=20)

@@ -41,13 +41,13 @@ def play(hook: HookRunner, daemon: Daemon) -> None:
 
 def test_topics_of_sessions_with_citations(home: Path, project: Path, hook: HookRunner, daemon: Daemon) -> None:
     run = runner(home, project)
-    assert "No sessions in the last 30 days" in run("topics").stdout
+    assert "No sessions in the last 30 days" in run("work", "topics").stdout
     play(hook, daemon)
-    topics = json.loads(run("topics", "--json").stdout)["topics"]
+    topics = json.loads(run("work", "topics", "--json").stdout)["topics"]
     assert {tuple(row["session_id"] for row in topic["members"]) for topic in topics} == {("s1", "s3"), ("s2", "s4")}
-    shown = run("topics", "--sessions").stdout
+    shown = run("work", "topics", "--sessions").stdout
     assert "toss_webhook.py (2 sessions" in shown and shown.count("[mem:") == 4
-    assert run("topics", "--days", "0", code=2).stderr
+    assert run("work", "topics", "--days", "0", code=2).stderr
 
 
 def test_summaries_and_topics_are_found_by_search_and_given_at_no_prompt(
@@ -83,10 +83,10 @@ def test_summaries_and_topics_are_found_by_search_and_given_at_no_prompt(
             }
             assert shown == wanted and wanted
     prompt = "결제 웹훅이 전에 왜 두 번 왔지? toss_webhook.py"
-    recalled = json.loads(run("recall", prompt, "--explain", "--json").stdout)
+    recalled = json.loads(run("search", "--as-prompt", prompt, "--explain", "--json").stdout)
     days = {row["citation"] for row in found("--category", "daily")}
     assert recalled["candidates"] and not days & {row["citation"] for row in recalled["candidates"]}
-    run("reindex")
+    run("store", "reindex")
     assert {row["kind"] for row in found("--category", "daily")} == {"session_summary", "topic"}
     [topic, *_] = found("--kind", "topic")
     run("forget", topic["citation"], "--yes")
@@ -127,15 +127,18 @@ def test_endless_goes_on_with_the_day_and_session_mode_is_as_before(
     play(hook, daemon)
 
     def compared() -> dict[str, Any] | None:
-        found: dict[str, Any] = json.loads(run("mode", "--json").stdout)
+        found: dict[str, Any] = json.loads(run("work", "mode", "--json").stdout)
         return None if found["score"] is None else found
 
     state = wait_for(compared, "the daemon's first look", within_s=30, every_s=0.2)
     assert state is not None
     assert (state["mode"], state["counts"]["turns"]) == ("endless", 4) and state["transition"]
     assert "(last day)" in hook("session_start", "s5", source="startup").context
-    assert "endless" in run("mode").stdout and "4 turns" in run("mode").stdout
+    assert "endless" in run("work", "mode").stdout and "4 turns" in run("work", "mode").stdout
     listed = run("list", "--category", "conversation", "--json").stdout
-    assert "mode" in run("mode", "session").stdout and json.loads(run("mode", "--json").stdout)["mode"] == "session"
+    assert (
+        "mode" in run("work", "mode", "session").stdout
+        and json.loads(run("work", "mode", "--json").stdout)["mode"] == "session"
+    )
     assert run("list", "--category", "conversation", "--json").stdout == listed
     assert "(last day)" not in hook("session_start", "s6", source="startup").context

@@ -11,7 +11,7 @@ import click
 import pytest
 
 from memlayer import __version__
-from memlayer.cli.app import cli
+from memlayer.cli.app import FORMS, cli
 from memlayer.config.model import keys
 from memlayer.edge.hook.main import DEADLINE_S
 
@@ -51,7 +51,9 @@ def verb_at(words: list[str]) -> tuple[click.Command, list[str]]:
     """(the verb that these words name, the words after it). Raises AssertionError when there is none."""
     command: click.Command = cli
     while isinstance(command, click.Group) and words and re.fullmatch(r"[a-z]+", words[0]):
-        found = command.get_command(click.Context(command), words[0])
+        form = next((word for word in words[1:] if f"{words[0]} {word}" in FORMS), "")
+        found = command.get_command(click.Context(command), f"{words[0]} {form}".strip())
+        words = [word for word in words if word != form]
         assert found is not None, "there is no verb %r" % words[0]
         command, words = found, words[1:]
     return command, words

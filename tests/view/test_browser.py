@@ -36,7 +36,7 @@ def note_path(viewed: ViewedHome, text: str) -> str:
 def test_each_page_is_whole_quiet_and_reachable(viewed: ViewedHome, tab: Tab, width: int, dark: bool) -> None:
     shown = tab(width, dark)
     axe = AXE.read_text(encoding="utf-8")
-    task = viewed.verb("tasks")["tasks"][0]
+    task = viewed.verb("task", "list")["tasks"][0]
     paths = [
         *PATHS,
         note_path(viewed, "9090 now"),
@@ -74,7 +74,7 @@ def test_the_keyboard_alone_is_enough(viewed: ViewedHome, tab: Tab) -> None:
     assert at.evaluate("document.activeElement.className") == "skip"
     at.keyboard.press("Enter")
     assert at.evaluate("document.activeElement.id") == "main"
-    card = viewed.verb("tasks", "--status", "pending")["tasks"][0]
+    card = viewed.verb("task", "list", "--status", "pending")["tasks"][0]
     at.focus(f"#t-{card['citation']}")
     with at.expect_navigation():
         at.keyboard.press("d")
@@ -100,7 +100,7 @@ def test_the_keyboard_alone_is_enough(viewed: ViewedHome, tab: Tab) -> None:
 
 def test_a_card_is_dragged_to_another_lane_and_back(viewed: ViewedHome, tab: Tab) -> None:
     shown = tab()
-    card = viewed.verb("tasks", "--status", "pending")["tasks"][0]["citation"]
+    card = viewed.verb("task", "list", "--status", "pending")["tasks"][0]["citation"]
     for lane, status in (("start", "in_progress"), ("done", "done"), ("reopen", "pending")):
         at = shown.go("/tasks")
         with at.expect_navigation():

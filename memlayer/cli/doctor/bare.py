@@ -27,7 +27,8 @@ from memlayer.edge.home import paths
 from memlayer.edge.ipc import protocol
 from memlayer.edge.ipc.client import Client
 from memlayer.edge.terminal import streams
-from memlayer.edge.terminal.launch import asks_help
+from memlayer.edge.terminal.launch import HELP, asks_help
+from memlayer.edge.terminal.names import in_present_names
 from memlayer.errors import MemlayerError, UserError
 
 SHELLS = ("bash", "zsh", "fish")
@@ -140,9 +141,10 @@ def client(home: str) -> Client:
 
 def print_help(argv: list[str]) -> int:
     """Print the help in docs/cli.md: a verb's, or the list."""
-    words = [word for word in argv if not word.startswith("-")]
+    words = [word for word in argv if word not in HELP]
     page = read_page("cli.md")
-    for heading in ("#### " + " ".join(words[:2]), "### " + " ".join(words[:1]), "## Verbs"):
+    named = ["#### " + " ".join(words[:count]) for count in (3, 2)]
+    for heading in (*named, "### " + " ".join(words[:1]), "## Verbs"):
         _, found, rest = page.partition("\n%s\n\n```text\n" % heading)
         if found:
             print(rest.partition("\n```")[0])
@@ -172,6 +174,7 @@ def read_page(name: str) -> str:
 
 def main(argv: list[str]) -> int:
     """Run a verb that needs no runtime; return the exit code."""
+    argv = in_present_names(argv)
     if not argv or asks_help(argv):
         return print_help(argv)
     if argv[0] == "completion":

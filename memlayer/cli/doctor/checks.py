@@ -274,7 +274,7 @@ def spool_age(home: str) -> Check:
         time.sleep(0.2)
     says = f"{counted(waiting, 'event')} waiting, the oldest for {duration(oldest_s)}" if waiting else "empty"
     if oldest_s > SPOOL_MAX_AGE_S:
-        return Check("spool", FAIL, says, "safe on disk, not in the store yet: `memlayer flush --wait` says why")
+        return Check("spool", FAIL, says, "safe on disk, not in the store yet: `memlayer store flush --wait` says why")
     return Check("spool", OK, says)
 
 
@@ -297,7 +297,7 @@ def quarantine(home: str) -> Check:
         return Check("quarantine", OK, "empty")
     reasons = collections.Counter(line(reason, 80) for _, reason in quarantined)
     says = "; ".join(f"{count}x {reason}" for reason, count in reasons.most_common(3))
-    remedy = "`memlayer quarantine retry` reads them again; `list` shows and `drop` removes them"
+    remedy = "`memlayer store quarantine retry` reads them again; `list` shows and `drop` removes them"
     return Check("quarantine", WARN, f"{counted(len(quarantined), 'file')} set aside: {says}", remedy)
 
 

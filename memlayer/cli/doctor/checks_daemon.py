@@ -189,8 +189,8 @@ def store(status: upkeep_ops.StatusFound) -> Check:
     if damage:
         says = "; ".join(line("table %s: %s" % (note.table, note.says), 120) for note in damage)
         if all(note.is_minor for note in damage):
-            return Check("store", WARN, f"was damaged and is being repaired: {says}", "memlayer repair")
-        return Check("store", FAIL, f"is damaged, the other tables work: {says}", "memlayer repair")
+            return Check("store", WARN, f"was damaged and is being repaired: {says}", "memlayer store repair")
+        return Check("store", FAIL, f"is damaged, the other tables work: {says}", "memlayer store repair")
     rebuilding = line(status.rebuilding)
     return Check("store", OK, f"open, the index is being rebuilt: {rebuilding}" if rebuilding else "open")
 
@@ -200,7 +200,9 @@ def memory_files(status: upkeep_ops.StatusFound) -> Iterator[Check]:
     notices = [line(notice, 300) for notice in status.file_notices or []]
     if notices:
         says = f"{len(notices)} notices, the first: {notices[0]}" if len(notices) > 1 else notices[0]
-        yield Check("memory files", WARN, says, "`memlayer files` lists all; docs/memory.md lists the changes it reads")
+        yield Check(
+            "memory files", WARN, says, "`memlayer stats --files` lists all; docs/memory.md lists the changes it reads"
+        )
 
 
 def kept(client: Client) -> Check:

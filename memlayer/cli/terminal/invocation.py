@@ -9,7 +9,7 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 import click
@@ -40,6 +40,11 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 
 global_option = click.option("--global", "is_global", is_flag=True, help="Only memories for every project.")
 all_projects_option = click.option("--all-projects", is_flag=True, help="Every project.")
+
+
+def form_option(name: str, line: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Name an option that makes another command of its verb: cli.app.FORMS."""
+    return click.option(name, is_flag=True, expose_value=False, help=f"{line} With --help, its options.")
 
 
 class Incomplete(click.UsageError):

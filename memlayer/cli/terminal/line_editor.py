@@ -82,7 +82,7 @@ def open_reader() -> LineReader:
 
 
 def drop_typed() -> None:
-    """Drop what was typed, or pasted, before a question was shown."""
+    """Drop text that was typed, or pasted, before a question was shown."""
     import termios
 
     with contextlib.suppress(termios.error, OSError, ValueError):

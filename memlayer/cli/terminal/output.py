@@ -32,6 +32,7 @@ _UNSEEN = re.compile(
     "[\x7f-\x9f\xad\u034f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e01ef]"
 )
+_CITED = re.compile(r"\s*\[mem:[^\]\s]{1,40}\]")  # in a text; a citation of the text itself stands beside it
 _NUMBER = re.compile(r"-|[0-9][0-9,.]*")
 _FENCE = re.compile(r"^[ \t]*(```+|~~~+)", re.MULTILINE)
 FENCED_CHARS = 600  # a block of code that is cut too soon is useless
@@ -162,12 +163,12 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
 def line(text: object, max_chars: int = 100_000) -> str:
     """Return stored text on one harmless line, cut at max_chars."""
-    return cut(flatten("" if text is None else str(text)), max_chars)
+    return cut(flatten(_CITED.sub("", "" if text is None else str(text))), max_chars)
 
 
 def say_body(text: object, max_chars: int, indent: int = 2) -> None:
     """Print a text on one line, or its lines with code blocks."""
-    whole = plain("" if text is None else str(text))
+    whole = plain(_CITED.sub("", "" if text is None else str(text)))
     if not _FENCE.search(whole):
         say(line(whole, max_chars), indent=indent)
         return

@@ -1,4 +1,4 @@
-"""The verbs that display memories: show, list, citations."""
+"""The verbs that display memories: show, list, rules."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from memlayer.cli.terminal.invocation import (
     all_projects_option,
     ask,
     end_with_json,
+    form_option,
     global_option,
     json_option,
     memory_ids,
@@ -32,11 +33,12 @@ from memlayer.cli.terminal.output import (
 )
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import UserError
-from memlayer.kinds import Category
+from memlayer.kinds import Category, Kind
 from memlayer.text.context_block import quoted
 from memlayer.wire import memories as memory_ops
 from memlayer.wire import tools as tool_ops
 
+MAX_RULES = 600
 CATEGORIES = tuple(category.value for category in Category)
 
 
@@ -44,9 +46,12 @@ CATEGORIES = tuple(category.value for category in Category)
 @click.argument("ids", metavar="ID...", nargs=-1)
 @click.option("--stdin", "from_stdin", is_flag=True, help="Read the IDs from stdin.")
 @click.option("--brief", is_flag=True, help="Print the text that a model gets: 5,000 tokens at most.")
+@form_option("--around", "The turns around it, a line each.")
+@form_option("--history", "Every version of it, the current one first.")
+@form_option("--file", "Notes, failed attempts and sessions of a file, in place of the ID.")
 @json_option
 def show_verb(ids: tuple[str, ...], from_stdin: bool, brief: bool, as_json: bool) -> None:
-    """Show memories with their source events and the turns around them.
+    """Show memories, their sources and the turns around them.
 
     ID is a citation, a key, or the id itself. Two memories may share a citation; then both are shown.
 
@@ -152,6 +157,7 @@ def say_text(text: str) -> None:
 
 
 @click.command("list")
+@click.argument("only", metavar="[CATEGORY]", type=click.Choice(CATEGORIES), required=False)
 @project_option
 @all_projects_option
 @global_option
@@ -160,8 +166,10 @@ def say_text(text: str) -> None:
 @click.option("--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Memories at most.")
 @click.option("--all", "with_superseded", is_flag=True, help="Also replaced memories.")
 @click.option("--stdin", "from_stdin", is_flag=True, help="Read the category from stdin; an empty line means all.")
+@form_option("--cited", "Those that answers cited, the newest citation first.")
 @json_option
 def list_verb(
+    only: str | None,
     project: str | None,
     all_projects: bool,
     is_global: bool,
@@ -179,8 +187,11 @@ def list_verb(
     \b
     Examples:
       memlayer list
-      memlayer list --all-projects --category core --limit 50
+      memlayer list core --all-projects --limit 50
     """
+    if only and category not in (None, only):
+        raise Incomplete("Give one category")
+    category = category or only
     folder = "" if session and not project else project_dir(project, all_projects, is_global)
     if from_stdin:
         category = plain(sys.stdin.read(1000)).strip().lower()
@@ -194,9 +205,30 @@ def list_verb(
         say(f"No memories{place}.")
     for memory in memories:
         mark = "replaced" if memory.superseded_by else "pinned" if memory.pinned else ""
-        say(*memory_title(memory), ("  " + mark if mark else "", "yellow"))
+        kind = "" if memory.kind == Kind.TURN else line(memory.kind)
+        say(*memory_title(memory), ("  " + kind if kind else "", "bold"), ("  " + mark if mark else "", "yellow"))
         say_headline(memory)
         say_body(memory.text, 200)
+
+
+@click.command("rules")
+@project_option
+@json_option
+def rules_verb(project: str | None, as_json: bool) -> None:
+    """Print your rules in force, as lines for CLAUDE.md.
+
+    Those of this project and of every project: pinned ones first, then the proven, then the newest.
+
+    \b
+    Examples:
+      memlayer rules
+      memlayer rules >> CLAUDE.md
+    """
+    rules = ask(memory_ops.List(project_dir(project), limit=MAX_RULES, rules=True), as_json).memories
+    for rule in rules:
+        click.echo(f"- {line(rule.text)}")
+    if not rules:
+        say("No rule of yours is in force here. `memlayer remember` takes one.", to_stderr=True)
 
 
 @click.command("timeline")
@@ -213,9 +245,9 @@ def timeline_verb(
 
     \b
     Examples:
-      memlayer timeline a7Bc3x
-      memlayer timeline a7Bc3x --window 6
-      memlayer timeline --session 8f3a12cd
+      memlayer show --around a7Bc3x
+      memlayer show --around a7Bc3x --window 6
+      memlayer show --around --session 8f3a12cd
     """
     if session:
         if ids:
@@ -258,9 +290,9 @@ def citations_verb(
 
     \b
     Examples:
-      memlayer citations
-      memlayer citations --popular --days 30 --limit 10
-      memlayer citations --unused --all-projects
+      memlayer list --cited
+      memlayer list --cited --popular --days 30 --limit 10
+      memlayer list --cited --unused --all-projects
     """
     if popular and unused:
         raise Incomplete("Give --popular or --unused, not both")

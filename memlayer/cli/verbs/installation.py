@@ -1,4 +1,4 @@
-"""The verbs about this installation: setup, version, completion, mcp."""
+"""The verbs about this installation: setup, completion, mcp."""
 
 from __future__ import annotations
 
@@ -63,23 +63,11 @@ def setup_verb(extras: str | None, quiet: bool, no_wait: bool, as_json: bool) ->
     )
 
 
-@click.command("version")
-@json_option
-def version_verb(as_json: bool) -> None:
-    """Show the versions of memlayer, its protocol and its Python.
-
-    \b
-    Examples:
-      memlayer version --json
-    """
-    bare.version(as_json)
-
-
 @click.command("completion")
 @click.argument("shell", type=click.Choice(bare.SHELLS), required=False)
 @json_option
 def completion_verb(shell: str | None, as_json: bool) -> None:
-    """Print the script that completes verbs, options and settings in your shell.
+    """Print the script that completes verbs in your shell.
 
     Save it once where the shell looks for it; new verbs need no new script.
 

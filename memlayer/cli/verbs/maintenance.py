@@ -1,4 +1,4 @@
-"""The verbs flush, reindex, repair, gc, files and quarantine."""
+"""The verb store, and `stats --files`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,19 @@ NAMES = {
 names_argument = click.argument("names", nargs=-1, metavar="[NAME]...")
 
 
-@click.command("flush")
+@click.group("store")
+def store_verb() -> None:
+    """Flush, index, repair or shrink the store.
+
+    \b
+    Examples:
+      memlayer store flush --wait
+      memlayer store repair
+      memlayer store quarantine list
+    """
+
+
+@store_verb.command("flush")
 @click.option("--wait", is_flag=True, help="Wait until everything is stored, indexed and on disk.")
 @json_option
 def flush_verb(wait: bool, as_json: bool) -> None:
@@ -43,7 +55,7 @@ def flush_verb(wait: bool, as_json: bool) -> None:
 
     \b
     Examples:
-      memlayer flush --wait
+      memlayer store flush --wait
     """
     done = ask(upkeep_ops.Flush(wait), as_json, is_long=True)
     say(f"Stored {counted(done.taken, 'event')}.", f" Waiting: {done.waiting}.")
@@ -52,7 +64,7 @@ def flush_verb(wait: bool, as_json: bool) -> None:
         say(f"Not yet searched by meaning: {counted(unembedded, 'chunk')}. Their words are found already.")
 
 
-@click.command("reindex")
+@store_verb.command("reindex")
 @json_option
 def reindex_verb(as_json: bool) -> None:
     """Rebuild the search index from events and memories.
@@ -62,7 +74,7 @@ def reindex_verb(as_json: bool) -> None:
 
     \b
     Examples:
-      memlayer reindex
+      memlayer store reindex
     """
     done = ask(upkeep_ops.Reindex(), as_json, is_long=True)
     if done.consolidated:
@@ -70,7 +82,7 @@ def reindex_verb(as_json: bool) -> None:
     say(f"The search index holds {counted(done.chunks, 'chunk')}.")
 
 
-@click.command("repair")
+@store_verb.command("repair")
 @json_option
 def repair_verb(as_json: bool) -> None:
     """Repair a damaged store as far as its contents can be recovered.
@@ -81,7 +93,7 @@ def repair_verb(as_json: bool) -> None:
 
     \b
     Examples:
-      memlayer repair
+      memlayer store repair
     """
     done = ask(upkeep_ops.Repair(), is_long=True, quiet=as_json)
     folder = done.aside
@@ -101,13 +113,13 @@ def repair_verb(as_json: bool) -> None:
         say(
             ("Look at these", "yellow"),
             f": {', '.join(in_doubt)} may lack their last change (a pin, an edit, a replacement);",
-            " `memlayer history <citation>` shows each, `memlayer restore <citation>` brings it back.",
+            " `memlayer show --history <citation>` shows each, `memlayer restore <citation>` brings it back.",
         )
     if folder:
         say(f"Damaged files are kept in {line(folder)}. Remove that folder when you no longer need it.")
 
 
-@click.command("gc")
+@store_verb.command("gc")
 @click.option("--dry-run", is_flag=True, help="Only show the rows that would be removed.")
 @json_option
 def gc_verb(dry_run: bool, as_json: bool) -> None:
@@ -118,7 +130,7 @@ def gc_verb(dry_run: bool, as_json: bool) -> None:
 
     \b
     Examples:
-      memlayer gc --dry-run
+      memlayer store gc --dry-run
       MEMLAYER_RETENTION__CONVERSATION_DAYS=90 memlayer config
     """
     answer = ask(curation_ops.Gc(dry_run), as_json, is_long=True)
@@ -148,9 +160,8 @@ def say_row(row: curation_ops.AgedRows) -> None:
 @project_option
 @global_option
 @click.option("--now", is_flag=True, help="Read your changes and write the files now instead of within seconds.")
-@click.option("--accept", is_flag=True, help="Take in files that came with the project's folder, as notes.")
 @json_option
-def files_verb(project: str | None, is_global: bool, now: bool, accept: bool, as_json: bool) -> None:
+def files_verb(project: str | None, is_global: bool, now: bool, as_json: bool) -> None:
     """Show the paths of a project's memory files.
 
     These are MEMORY.md, and a file for each day in memory/. They may be edited: a changed line changes its memory, a
@@ -158,12 +169,16 @@ def files_verb(project: str | None, is_global: bool, now: bool, accept: bool, as
 
     \b
     Examples:
-      memlayer files
-      memlayer files --now
-      memlayer files --accept
+      memlayer stats --files
+      memlayer stats --files --now
     """
     folder = project_dir(project, is_global=is_global)
-    answer = ask(upkeep_ops.Files(folder, is_global, now, accept), as_json, is_long=True)
+    answer = ask(upkeep_ops.Files(folder, is_global, now), as_json, is_long=True)
+    say_files(answer)
+
+
+def say_files(answer: upkeep_ops.MemoryFiles) -> None:
+    """Print the paths of memory files, and changes read back."""
     changes = answer.taken_back or {}
     if any(changes.values()):
         counts = ", ".join(f"{changes[name]} {name}" for name in ("added", "edited", "removed") if changes.get(name))
@@ -180,15 +195,15 @@ def files_verb(project: str | None, is_global: bool, now: bool, accept: bool, as
         say(("Note", "yellow"), f": {line(notice)}")
 
 
-@click.group("quarantine")
+@store_verb.group("quarantine")
 def quarantine_verb() -> None:
     """Show, retry or remove events that could not be read.
 
     \b
     Examples:
-      memlayer quarantine list
-      memlayer quarantine retry
-      memlayer quarantine drop --all
+      memlayer store quarantine list
+      memlayer store quarantine retry
+      memlayer store quarantine drop --all
     """
 
 
@@ -216,7 +231,7 @@ def retry_verb(names: tuple[str, ...], as_json: bool) -> None:
 
     \b
     Examples:
-      memlayer quarantine retry
+      memlayer store quarantine retry
     """
     chosen = _chosen(names)
     for name in chosen:
@@ -240,10 +255,10 @@ def drop_verb(names: tuple[str, ...], everything: bool, as_json: bool) -> None:
 
     \b
     Examples:
-      memlayer quarantine drop --all
+      memlayer store quarantine drop --all
     """
     if bool(names) == everything:
-        raise click.UsageError("Give the names that `memlayer quarantine list` shows, or --all")
+        raise click.UsageError("Give the names that `memlayer store quarantine list` shows, or --all")
     chosen = _chosen(names)
     for name in chosen:
         spool.drop_quarantined(home(), name)
@@ -258,7 +273,7 @@ def _chosen(names: tuple[str, ...]) -> list[str]:
     known = [name for name, _ in spool.quarantined(home())]
     for name in names:
         if name not in known:
-            raise UserError(f"{name} is not in quarantine; `memlayer quarantine list` shows the names")
+            raise UserError(f"{name} is not in quarantine; `memlayer store quarantine list` shows the names")
     return list(dict.fromkeys(names)) or known
 
 

@@ -10,9 +10,11 @@ from typing import Literal
 import click
 
 from memlayer.cli.terminal.invocation import (
+    NO_MEMORY,
     Incomplete,
     ask,
     end_with_json,
+    form_option,
     home,
     json_option,
     memory_id,
@@ -139,8 +141,8 @@ def pin_verb(id_: tuple[str, ...], off: bool, as_json: bool) -> None:
 
     \b
     Examples:
-      memlayer pin a7Bc3x
-      memlayer pin core_81d2 --off
+      memlayer edit --pin a7Bc3x
+      memlayer edit --pin core_81d2 --off
     """
     _say_done(ask(memory_ops.Pin(memory_id(id_), off), as_json), "Unpinned" if off else "Pinned")
 
@@ -151,14 +153,15 @@ def pin_verb(id_: tuple[str, ...], off: bool, as_json: bool) -> None:
 @click.option("--headline", metavar="LINE", help='Its line at a session\'s start: 90 characters at most, "" for none.')
 @click.option("--subject", metavar="NAME", help='The group of that line: 20 characters at most, "" for none.')
 @stdin_option
+@form_option("--pin", "It ranks first, and only an edit changes it; --off ends that.")
 @json_option
 def edit_verb(
     id_: str, text: tuple[str, ...], headline: str | None, subject: str | None, from_stdin: bool, as_json: bool
 ) -> None:
     """Change the text, headline or subject of a memory.
 
-    Its id, key and citation stay; the old text is kept: see `memlayer history`. Another text takes the headline away,
-    unless a new one comes with it. A turn cannot be edited: it is a record of the conversation.
+    Its id, key and citation stay; the old text is kept: see `memlayer show --history`. Another text takes the
+    headline away, unless a new one comes with it. A turn cannot be edited: it is a record of the conversation.
 
     \b
     Examples:
@@ -166,6 +169,8 @@ def edit_verb(
       memlayer edit a7Bc3x - < note.txt
       memlayer edit a7Bc3x --headline "Order events: ClickHouse, 90 days" --subject Storage
     """
+    if not id_:
+        raise Incomplete(NO_MEMORY)
     same_text = not text and not from_stdin and (headline is not None or subject is not None)
     citation = memory_id((id_,))
     content = "" if same_text else words(text, from_stdin, NO_NEW_TEXT)
@@ -179,8 +184,8 @@ def edit_verb(
 def restore_verb(id_: tuple[str, ...], keep_both: bool, as_json: bool) -> None:
     """Bring a replaced memory back.
 
-    The memory that replaced it is replaced in turn, unless --keep-both. The id of an earlier wording (see `memlayer
-    history`) gives its memory that text back.
+    The memory that replaced it is replaced in turn, unless --keep-both. The id of an earlier wording (see
+    `memlayer show --history`) gives its memory that text back.
 
     \b
     Examples:
@@ -199,8 +204,8 @@ def history_verb(id_: tuple[str, ...], from_stdin: bool, as_json: bool) -> None:
 
     \b
     Examples:
-      memlayer history a7Bc3x
-      memlayer history core_81d2 --json
+      memlayer show --history a7Bc3x
+      memlayer show --history core_81d2 --json
     """
     answer = ask(memory_ops.History(memory_id(id_, from_stdin)), as_json)
     for version in answer.versions:

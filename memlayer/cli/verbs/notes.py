@@ -22,6 +22,7 @@ from memlayer.cli.terminal.invocation import (
     start_daemon,
 )
 from memlayer.cli.terminal.output import counted, line, pairs, say, table, when
+from memlayer.cli.terminal.typist import here
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import UserError
 from memlayer.wire import notes as ops
@@ -101,7 +102,7 @@ def on_verb(
     if as_json:
         end_with_json(state)
     if not state.is_on:
-        say(("Not in force", "yellow"), ": another setting says no; see `memlayer config`.")
+        say(("Not in force", "yellow"), here(": another setting says no; see `memlayer config`."))
         return
     name, payer = reader_of(state)
     say(
@@ -113,10 +114,10 @@ def on_verb(
         f"It costs about 6,000 tokens a session {payer}, at most {state.daily_tokens:,} a day; "
         "beyond that, sessions wait.",
     )
-    say(
-        "Its notes: `memlayer list core`. Refused ones: `memlayer notes --refused`. Earlier sessions: "
+    say(here(
+        "Its notes: `memlayer list core`. Refused ones: `memlayer notes refused`. Earlier sessions: "
         "`memlayer notes read --last 30 --dry-run`. Off: `memlayer notes off`."
-    )
+    ))  # fmt: skip
     if state.model_missing:
         say(("But it cannot be asked yet", "yellow"), f": {line(state.model_missing, 300)}")
 
@@ -165,7 +166,7 @@ def off_verb(as_json: bool) -> None:
         start_daemon()
     if as_json:
         end_with_json({"is_on": False})
-    say("Off: no session is read, and nothing is sent. The notes stay; `memlayer forget` removes them.")
+    say(here("Off: no session is read, and nothing is sent. The notes stay; `memlayer forget` removes them."))
 
 
 @notes_verb.command("status")
@@ -186,14 +187,18 @@ def status_rows(state: NotesState) -> list[tuple[str, str]]:
     """Return the state as (name, value), without counts of nothing."""
     is_on, waiting = state.is_on, state.waiting
     is_used = is_on or state.read
-    waits_for = state.why or ("its turn" if waiting else "")
+    waits_for = state.why or ("until that one is read" if state.reading else "read next, within a minute")
     return [
-        ("state", state_line(state)),
+        ("state", here(state_line(state))),
         ("here", "" if state.is_allowed or not is_on else "this project's .memlayer.yaml says no"),
         ("reading now", f"session {line(state.reading)[:8]}" if state.reading else ""),
         ("sessions read", f"{state.read:,}" if is_used else ""),
+        (
+            "nothing to read",
+            f"in {counted(state.bare, 'session')}: greetings, or turns without work" if state.bare else "",
+        ),
         ("given up", f"{counted(state.gave_up, 'part')}: no usable answer" if state.gave_up else ""),
-        ("waiting", (f"{waiting:,}" + (f": {line(waits_for, 300)}" if waits_for else "")) if is_on else ""),
+        ("waiting", (f"{waiting:,}" + (f": {line(waits_for, 300)}" if waiting else "")) if is_on else ""),
         ("notes written", f"{state.notes:,}, {state.refused_notes:,} refused" if is_used else ""),
         ("tokens today", f"{state.today_tokens:,} of {state.daily_tokens:,}" if is_on else ""),
         ("tokens in all", f"{state.all_tokens:,}" if state.all_tokens else ""),

@@ -14,6 +14,7 @@ from memlayer.cli.terminal.invocation import (
     all_projects_option,
     ask,
     end_with_json,
+    form_option,
     home,
     json_option,
     project_dir,
@@ -42,7 +43,7 @@ NOUNS = {"memories": "memory", "events": "event"}
 @click.option("--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Sessions at most.")
 @json_option
 def sessions_verb(id_: str, project: str | None, all_projects: bool, limit: int, as_json: bool) -> None:
-    """List sessions, newest first: turns, tokens in the context, compactions, flushes.
+    """List sessions, newest first, with turns and tokens.
 
     With an ID, or the beginning of an ID, show all details of that session, whatever its project.
 
@@ -117,6 +118,7 @@ def _figure(value: int | None) -> str:
 
 
 @click.command("stats")
+@form_option("--files", "The paths of a project's memory files.")
 @json_option
 def stats_verb(as_json: bool) -> None:
     """Show counts, disk use, index, model, daemon and hook timings.
@@ -244,8 +246,11 @@ def say_machinery(stats: Mapping[str, Any]) -> None:
     say_language_model(stats.get("language_model") or {})
     notes = stats.get("memory_notes") or {}
     if notes.get("is_on") or notes.get("read"):
-        rows = (("sessions read", "read"), ("waiting", "waiting"), ("notes", "notes"), ("refused", "refused_notes"))
-        pairs("Memory notes", [(name, f"{notes[key]:,}") for name, key in rows])
+        rows = (
+            ("sessions read", "read"), ("nothing to read in", "bare"), ("waiting", "waiting"), ("notes", "notes"),
+            ("refused", "refused_notes"),
+        )  # fmt: skip
+        pairs("Memory notes", [(name, f"{notes.get(key, 0):,}") for name, key in rows])
     hooks = stats.get("hooks") or {}
     trouble = stats.get("trouble") or {}
     pairs(

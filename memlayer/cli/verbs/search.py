@@ -14,6 +14,7 @@ from memlayer.cli.terminal.invocation import (
     ask,
     complete_file,
     end_ms,
+    form_option,
     json_option,
     moment_ms,
     not_empty,
@@ -32,6 +33,7 @@ from memlayer.cli.terminal.output import (
     short_path,
     when,
 )
+from memlayer.cli.terminal.typist import here
 from memlayer.cli.verbs.browse import CATEGORIES, say_for_model
 from memlayer.text.context_block import quoted
 from memlayer.wire import memories as memory_ops
@@ -76,6 +78,8 @@ LEFT_OUT_SHOWN = 3  # --json prints up to ten
 )
 @click.option("--explain", is_flag=True, help="Show the parts of each score.")
 @click.option("--brief", is_flag=True, help="Print the index that a model gets: a line a hit, 20 at most.")
+@form_option("--error", "What worked after this error in earlier sessions.")
+@form_option("--as-prompt", "The block that the hook would add to this prompt.")
 @json_option
 def search_verb(
     query: tuple[str, ...],
@@ -143,7 +147,8 @@ def search_verb(
         say(line(turn.snippet, SNIPPET_CHARS), indent=4)
     first = line((hits or done)[0].citation)
     say("")
-    say((f"All of a hit: `memlayer show {first}`; the turns around it: `memlayer timeline {first}`.", "dim"))
+    more = f"All of a hit: `memlayer show {first}`; the turns around it: `memlayer show --around {first}`."
+    say((here(more), "dim"))
 
 
 def span_of(since: str | None, until: str | None, day: str | None) -> tuple[int, int]:
@@ -170,8 +175,8 @@ def recall_verb(
 
     \b
     Examples:
-      memlayer recall "which database holds order events?"
-      memlayer recall "과제 제출은 어떻게 하기로 했지?" --project ~/src/shop --explain
+      memlayer search --as-prompt "which database holds order events?"
+      memlayer search --as-prompt "과제 제출은 어떻게 하기로 했지?" --project ~/src/shop --explain
     """
     text = words(prompt, from_stdin, NO_PROMPT)
     folder = project_dir(project)

@@ -17,26 +17,34 @@ from memlayer.edge.home import paths
 from memlayer.edge.home.project import locate
 from memlayer.errors import MemlayerError
 
+# Those that people touch first.
+FIRST = (
+    "recall.enabled", "recall.max_entries", "recall.min_chance", "memory.mode", "capture.enabled", "files.enabled",
+    "retention.conversation_days", "consolidation.provider", "agent.provider", "embedding.provider",
+)  # fmt: skip
+
 
 @click.group("config", invoke_without_command=True)
 @project_option
+@click.option("--all", "shows_all", is_flag=True, help="Every setting, not only the first ten and those you have set.")
 @json_option
 @click.pass_context
-def config_verb(context: click.Context, project: str | None, as_json: bool) -> None:
+def config_verb(context: click.Context, project: str | None, shows_all: bool, as_json: bool) -> None:
     """Show a project's settings and the source of each value.
 
-    `set` and `unset` change them. Settings are read from config.yaml in the memlayer home and from variables
+    The ten that people touch first, and those that are set; --all and --json have every one. `set` and `unset` change
+    them. Settings are read from config.yaml in the memlayer home and from variables
     MEMLAYER_<GROUP>__<NAME>; docs/configuration.md lists all of them. Exit code 1 when a setting is wrong.
 
     \b
     Examples:
-      memlayer config
-      memlayer config set recall.max_entries 3
+      memlayer config --all
+      memlayer config set recall.max_entries 3 recall.min_chance 0.2
       MEMLAYER_RECALL__MAX_ENTRIES=3 memlayer config --json
     """
     if context.invoked_subcommand is None:
-        show_settings(project, as_json)
-    elif project or as_json:
+        show_settings(project, as_json, shows_all)
+    elif project or as_json or shows_all:
         raise Incomplete(f"Give --project and --json behind `{context.invoked_subcommand}`, if it takes them")
 
 
@@ -77,7 +85,7 @@ def set_verb(key: str, values: tuple[str, ...], as_json: bool) -> None:
         return
     for name, value in changed.items():
         shown = _shown(tuple(value) if isinstance(value, list) else value)
-        _say_changed(name, value, as_json, f"{name} is now {shown}.")
+        _say_changed(name, value, as_json, f"{name} is now {shown}.", is_last=name == list(changed)[-1])
 
 
 @config_verb.command("unset")
@@ -99,7 +107,7 @@ def unset_verb(key: str, as_json: bool) -> None:
     _say_changed(key, None, as_json, says)
 
 
-def _say_changed(key: str, value: object, as_json: bool, says: str) -> None:
+def _say_changed(key: str, value: object, as_json: bool, says: str, *, is_last: bool = True) -> None:
     """Print the change, variables that override it, and the next command."""
     from memlayer.config import ignored_variables
 
@@ -112,12 +120,12 @@ def _say_changed(key: str, value: object, as_json: bool, says: str) -> None:
     say(says)
     if variable in os.environ and variable not in ignored_variables(os.environ):
         say(("Overridden", "yellow"), f" by the variable {variable}: unset that, too.")
-    if is_stale:
+    if is_stale and is_last:
         say(f"The running daemon still uses the old value. Run {RESTART}.")
 
 
-def show_settings(project: str | None, as_json: bool) -> None:
-    """Print every setting. Exits with 1 when a setting is wrong."""
+def show_settings(project: str | None, as_json: bool, shows_all: bool) -> None:
+    """Print settings. Exits with 1 when a setting is wrong."""
     held = held_settings(client(), locate(project_dir(project)).root, os.environ)
     problem, rows = held.problem, held.settings
     if as_json:
@@ -132,14 +140,17 @@ def show_settings(project: str | None, as_json: bool) -> None:
         )
     for warning in held.warnings:
         say(("Ignored", "yellow"), f": {line(warning)}")
-    width = max(len(row["key"]) for row in rows)
-    for row in rows:
+    shown = [row for row in rows if shows_all or row["key"] in FIRST or row["from"] != "default"]
+    width = max((len(row["key"]) for row in shown), default=0)
+    for row in shown:
         is_default = row["from"] == "default"
         say(
             (f"{row['key']:<{width}}  ", "cyan"),
             (f"{_shown(row['value'])} {row['unit']}".rstrip(), "" if is_default else "bold"),
             "" if is_default else f"  (from {line(row['from'])})",
         )
+    if len(shown) < len(rows):
+        say((f"{len(rows) - len(shown)} more, at their defaults: `memlayer config --all`", "dim"))
     sys.exit(1 if problem else 0)
 
 

@@ -27,6 +27,7 @@ from memlayer.cli.terminal.invocation import (
     project_dir,
 )
 from memlayer.cli.terminal.output import counted, duration, line, pairs, say
+from memlayer.cli.terminal.typist import here
 from memlayer.edge.home import paths as home_paths
 from memlayer.edge.terminal import streams
 from memlayer.errors import UserError
@@ -53,7 +54,7 @@ KEPT_S = 86_400.0
 def import_verb(
     paths: tuple[str, ...], project: str | None, subagents: bool, again: bool, dry_run: bool, as_json: bool
 ) -> None:
-    """Import earlier sessions from the host's transcripts, or an export.
+    """Import the host's earlier sessions, or an export.
 
     Without a PATH all transcripts of Claude Code on this machine, newest first. A PATH is a transcript, a folder of
     transcripts, or a file that `memlayer export` has written; - is an export on standard input. Nothing is imported
@@ -106,7 +107,8 @@ def offer_notes() -> None:
     if not settings.notes.enabled or (is_off and settings.origin("consolidation.provider") != "default"):
         return
     turn_on = ", after `memlayer notes on`" if is_off else ""
-    say(f"A model can write notes on these sessions{turn_on}: `memlayer notes read --last 30 --dry-run` says its cost.")
+    cost = "`memlayer notes read --last 30 --dry-run` says its cost."
+    say(here(f"A model can write notes on these sessions{turn_on}: {cost}"))
 
 
 @click.command("export")
@@ -114,7 +116,7 @@ def offer_notes() -> None:
 @click.option("--force", is_flag=True, help="Replace an existing file.")
 @json_option
 def export_verb(file: str, force: bool, as_json: bool) -> None:
-    """Export everything to a file of JSON Lines that `memlayer import` reads.
+    """Export everything to a file that `memlayer import` reads.
 
     Projects, sessions, events and memories, also superseded and retired memories. Only you can read the file. - is
     standard output.

@@ -212,7 +212,7 @@ def remember(state: State, arguments: tool_ops.MemRemember, progress: Progress) 
     lines += ["Replaces [mem:%s]." % other for other in older]
     lines += ["Replaced already by [mem:%s]." % other.citation for other in done.newer]
     lines += ["A pinned memory says otherwise: [mem:%s]." % other.citation for other in done.contradicts]
-    stays = "[mem:%s] stays: the user said it, and decides in `memlayer review`."
+    stays = "[mem:%s] stays: the user said it, and decides in /memlayer:memory-review."
     lines += [stays % other.citation for other in kept]
     return tool_ops.TextForModel(text=" ".join(lines), ids=[citation])
 

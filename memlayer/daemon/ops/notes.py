@@ -148,7 +148,7 @@ def _unread(state: State, project_id: str, last: int, progress: Progress) -> Ite
     services, now_ms = services_of(state), int(time.time() * 1000)
     own_tokens = services.reader.own_tokens if services.reader is not None else PROVIDERS["claude-cli"].own_tokens
     count = 0
-    for session in _sessions(state, services, project_id):
+    for session in sessions_of(state, project_id):
         is_new = session.said_ms > session.noted_ms and is_session_over(session, now_ms)
         is_ours = session.project_id == project_id if project_id else bool(session.project_id)
         if not (is_new and is_ours and reading.is_allowed(session)):
@@ -171,10 +171,10 @@ def _unread(state: State, project_id: str, last: int, progress: Progress) -> Ite
             return
 
 
-def _sessions(state: State, services: compose.Services, project_id: str) -> list[Session]:
+def sessions_of(state: State, project_id: str = "") -> list[Session]:
     """Return sessions, newest first, also imported ones without a record."""
     query = MemoryQuery(project_id=project_id, category=Category.CONVERSATION, limit=MAX_TURNS)
-    imported = reading.imported(state, services.store.memories(query))
+    imported = reading.imported(state, services_of(state).store.memories(query))
     return sorted([*state.sessions.all(), *imported], key=lambda session: -session.last_ms)
 
 

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from memlayer import compose
+from memlayer.briefing.standing_orders import orders_in_force
 from memlayer.consolidation import lineage
 from memlayer.daemon.ops.disclosure import note_opened
 from memlayer.daemon.ops.requests import (
@@ -236,6 +237,9 @@ def list_memories(state: State, arguments: ops.List, progress: Progress) -> ops.
     """Return memories of a project and every project, newest first."""
     store, folder, category = services_of(state).store, arguments.project_dir, category_given(arguments.category)
     project_id = project_of(state, folder, is_global=arguments.is_global)
+    if arguments.rules:
+        orders = orders_in_force(store, project_id or GLOBAL)[: arguments.limit]
+        return ops.Memories(memories=[memory_row(state, memory) for memory in orders])
     session_id = session_named(state, arguments.session_id)
     wanted = [(project_id, category)] if project_id or not folder else []
     if folder and project_id != GLOBAL and state.has_global and category in (None, Category.CORE):

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from memlayer import compose
+from memlayer.daemon.ops.notes import sessions_of
 from memlayer.daemon.ops.requests import Progress, services_of
 from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.jobs import go_second
@@ -72,6 +73,10 @@ def import_history(state: State, arguments: ops.Import, progress: Progress) -> o
                 counts.skipped["files that cannot be read"] += 1
             before += file.size
         gathered.flush()
+    if not is_rehearsal:
+        for session in sessions_of(state):
+            state.sessions.restore(session)
+        state.sessions.save_changed()
     return ops.Imported.of(
         counts,
         skipped=dict(counts.skipped.most_common()),

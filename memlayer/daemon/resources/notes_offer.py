@@ -1,20 +1,31 @@
-"""The offer of a model's notes: a line for the person."""
+"""Offers of a model's or a team's notes, for the person."""
 
 from __future__ import annotations
 
 import contextlib
 import logging
 import threading
+import time
+from typing import TYPE_CHECKING
 
 from memlayer.config import Settings
 from memlayer.edge.home import paths
+from memlayer.errors import ShareError
+
+if TYPE_CHECKING:
+    from memlayer.daemon.resources.state import State
+    from memlayer.records.sessions import Session
 
 log = logging.getLogger(__name__)
 MAX_OFFERS = 3  # ever
 LINE = (
     "memlayer: shall a model read each finished session and write notes for the next ones? Your own `claude` (haiku), "
     "about 6,000 tokens a session of your plan. Nothing is read until you type /memlayer:memory-notes on "
-    "(off: never asked again; what is read: memlayer notes --help)."
+    "(off: never asked again; /memlayer:memory-notes alone says who reads)."
+)
+TEAM_LINE = (
+    "memlayer: this repository brings notes of a team (%d). None is used until you type /memlayer:memory-team accept; "
+    "/memlayer:memory-team shows the state."
 )
 _lock = threading.Lock()
 
@@ -45,3 +56,19 @@ def offers(home: str) -> int:
         text = file.read(20).strip()
         return int(text) if text.isdigit() else MAX_OFFERS
     return 0
+
+
+def team_line(state: State, session: Session) -> str:
+    """Return a line on a clone's team notes, once a project."""
+    if any(other.team_told_ms for other in state.sessions.all() if other.project_id == session.project_id):
+        return ""
+    try:
+        offered = int(state.services.result().teams.state(session.project_id)["offered"])
+    except ShareError as bad:
+        log.warning("a team's notes are not told of: %s", bad)
+        return ""
+    if not offered:
+        return ""
+    session.team_told_ms = int(time.time() * 1000)
+    state.sessions.changed(session)
+    return TEAM_LINE % offered

@@ -174,6 +174,9 @@ def status(state: State) -> ReadingState:
         reading=reader.reading if reader is not None else "",
         waiting=len(due(state, reader)) if reader is not None else 0,
         read=sum(bool(row.read_ms) for row in rows),
+        bare=sum(
+            bool(row.noted_ms) for row in state.sessions.all() if row.id not in {read.session_id for read in rows}
+        ),
         gave_up=sum(row.gave_up for row in rows),
         notes=sum(row.notes for row in rows),
         refused_notes=sum(len(row.refused) for row in rows),

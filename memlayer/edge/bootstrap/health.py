@@ -147,7 +147,7 @@ def notice(
         return ""
     paths.write_whole(stamp, b"")
     os.utime(stamp, (now_s, now_s))
-    return line + " `memlayer doctor` says more."
+    return line + " /memlayer:memory-doctor says more."
 
 
 def ready(home: str) -> str:

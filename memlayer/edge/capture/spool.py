@@ -27,14 +27,15 @@ KINDS = ("user", "assistant", "tool", "task", "remember", "session_start", "sess
 # Command -> verb. `memory-stats` takes no words, and those of `memory-import` are for the model.
 VERB_OF = {
     "memory-forget": "forget",
-    "memory-history": "history",
+    "memory-history": "show --history",
     "memory-list": "list",
     "memory-notes": "notes",
     "memory-remember": "remember",
     "memory-review": "review",
     "memory-search": "search",
     "memory-show": "show",
-    "memory-tasks": "tasks",
+    "memory-tasks": "task list",
+    "memory-team": "team",
 }
 MAX_TYPED_CHARS = 100_000
 

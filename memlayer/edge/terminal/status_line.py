@@ -64,7 +64,7 @@ def facts(home: str, host: dict[str, object], now_s: float) -> Facts:
     if status["is_reading"]:
         parts.append("reading")
     if status["trouble"]:
-        parts.append("%s (memlayer doctor)" % status["trouble"])
+        parts.append("%s (/memory-doctor)" % status["trouble"])
     status["line"] = "memlayer: " + (", ".join(parts) or "ready")
     return status
 

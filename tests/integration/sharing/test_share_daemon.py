@@ -45,6 +45,8 @@ def test_turns_travel_by_themselves_and_a_forget_as_well(tmp_path: Path) -> None
         key = run_a("share", "key").stdout
         hook_a("session_end", "s1", reason="other")
         wait_for(lambda: bool(state_of(run_a)["objects"]) and state_of(run_a)["to_send"] == 0)
+        again = run_a("share", "push").stdout
+        assert "all was sent before" in again and "0 events" not in again
         run_b("share", "setup", address, "--key-stdin", "--yes", stdin=key)
         hook_b("session_start", "s2", source="startup")
         wait_for(lambda: "화요일" in run_b("search", "배포는 언제").stdout)
@@ -74,7 +76,7 @@ def test_nothing_is_shared_before_the_person_says_so(tmp_path: Path) -> None:
     with Daemon(ROOT, home):
         hook.turn("s1", "p1", "안녕, 포트는?", "8443 입니다.")
         hook("session_end", "s1", reason="other")
-        run("flush", "--wait")
+        run("store", "flush", "--wait")
         assert "Nothing is shared" in run("share", "status").stdout
         for verb in ("push", "pull", "key", "stop"):
             assert "nothing is shared" in run("share", verb, code=1).stderr

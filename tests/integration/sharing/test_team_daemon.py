@@ -28,6 +28,12 @@ def person(folder: Path, name: str, who: str) -> tuple[Run, HookRunner, Path, Pa
     return runner(home, clone), hook, home, clone
 
 
+def said(hook: HookRunner, session: str) -> str:
+    """The person's line of a start."""
+    done = hook("session_start", session, source="startup")
+    return str(json.loads(done.stdout or "{}").get("systemMessage", ""))
+
+
 def test_a_decision_goes_from_one_to_the_other(tmp_path: Path) -> None:
     """Takes long: the daemons of two persons start anew."""
     git(tmp_path, "init", "--bare", str(tmp_path / "origin.git"))
@@ -35,19 +41,22 @@ def test_a_decision_goes_from_one_to_the_other(tmp_path: Path) -> None:
     run_b, hook_b, home_b, clone_b = person(tmp_path, "b", "Bob")
     with Daemon(ROOT, home_a), Daemon(ROOT, home_b):
         hook_a.turn("s1", "p1", TEXT, "네, 화요일로 적어 두겠습니다.")
-        run_a("flush", "--wait")
+        run_a("store", "flush", "--wait")
         found = json.loads(run_a("list", "--json").stdout)["memories"]
         [note] = [row for row in found if row["category"] == "core"]
         [turn] = [row for row in found if row["category"] == "conversation"]
-        assert "has no team" in run_a("promote", note["citation"], code=1).stderr
+        assert "has no team" in run_a("team", "promote", note["citation"], code=1).stderr
         assert "김민지" in run_a("team", "setup").stdout
-        assert "is no note" in run_a("promote", turn["citation"], code=1).stderr
-        assert "commit it as you commit code" in run_a("promote", note["citation"]).stdout
+        assert "is no note" in run_a("team", "promote", turn["citation"], code=1).stderr
+        assert "commit it as you commit code" in run_a("team", "promote", note["citation"]).stdout
         git(clone_a, "add", "--all")
         git(clone_a, "commit", "-m", "notes")
         git(clone_a, "push", "origin", "HEAD:main")
         git(clone_b, "pull", "origin", "main")
-        hook_b("session_start", "s0", source="startup")
+        told = [said(hook_b, session) for session in ("s0", "s00")]
+        assert "brings notes of a team (1)" in told[0] and "/memlayer:memory-team accept" in told[0]
+        assert "\n" not in told[0] and TEXT not in told[0] and "of a team" not in told[1]  # one line, once
+        assert "of a team" not in said(hook_a, "s9")  # who has the team knows
         assert "1 note came with this repository" in run_b("team", "status").stdout
         assert TEXT not in run_b("search", "배포 화요일").stdout
         assert "1 note of colleagues: 김민지" in run_b("team", "accept").stdout
@@ -63,12 +72,37 @@ def test_a_decision_goes_from_one_to_the_other(tmp_path: Path) -> None:
         assert "colleague's note" in run_b("edit", held["citation"], "수요일", code=1).stderr
         assert "(decision by 김민지, team)" in run_b("show", held["citation"]).stdout
         assert "김민지" in run_b("team", "status").stdout
-        run_a("promote", "--undo", note["citation"])
+        run_a("team", "promote", "--undo", note["citation"])
         assert list((clone_a / ".memlayer" / "team").iterdir()) == []
         run_b("team", "leave")
         assert TEXT not in run_b("search", "배포 화요일").stdout
         for run in (run_a, run_b):
             run("daemon", "stop")  # the one that `team` has started
+
+
+def test_several_notes_at_once_and_by_a_slash_command(tmp_path: Path) -> None:
+    git(tmp_path, "init", "--bare", str(tmp_path / "origin.git"))
+    run, hook, home, clone = person(tmp_path, "a", "김민지")
+    with Daemon(ROOT, home):
+        for text in (TEXT, "the API listens on port 9440", "커밋 메시지는 한국어로 쓴다"):
+            run("remember", text)
+        ids = [row["citation"] for row in json.loads(run("list", "core", "--json").stdout)["memories"]]
+        assert "colleagues" in run("team", "setup").stdout
+        assert "no notes yet" in run("team").stdout and "nobody" not in run("team").stdout
+        promoted = run("team", "promote", *ids[:2]).stdout
+        assert promoted.count("Promoted: ") == 2 and promoted.count("commit it as you commit code") == 1
+        assert len(list((clone / ".memlayer" / "team").rglob("*.md"))) == 2
+        wrong = run("team", "promote", ids[2], "nobody", code=1)
+        assert wrong.stdout.count("Promoted: ") == 1 and "nobody" in wrong.stderr  # what was done is told
+        both = json.loads(run("team", "promote", "--undo", *ids[:2], "--json").stdout)["promoted"]
+        assert {row["memory"]["citation"] for row in both} == set(ids[:2])
+        for words, shown in (("", "promoted  "), ("promote " + ids[0], "Promoted: "), ("지우기", "is not known here")):
+            hook(
+                "user_prompt_expansion", "s1", "p1", command_name="memlayer:memory-team", command_args=words, prompt=""
+            )
+            done = run("slash", "memory-team", "s1", code=2 if words == "지우기" else 0)
+            assert shown in done.stdout + done.stderr
+        run("daemon", "stop")
 
 
 def test_teams_exchange_notes_by_themselves_through_the_remote(tmp_path: Path) -> None:
@@ -78,11 +112,11 @@ def test_teams_exchange_notes_by_themselves_through_the_remote(tmp_path: Path) -
     run_b, hook_b, home_b, _ = person(tmp_path, "b", "Bob")
     with Daemon(ROOT, home_a), Daemon(ROOT, home_b):
         hook_a.turn("s1", "p1", TEXT, "네.")
-        run_a("flush", "--wait")
+        run_a("store", "flush", "--wait")
         run_a("team", "setup", "git")
         run_b("team", "setup", "git")
         [note] = [row for row in json.loads(run_a("list", "--json").stdout)["memories"] if row["category"] == "core"]
-        run_a("promote", note["citation"])
+        run_a("team", "promote", note["citation"])
         hook_b("session_start", "s1", source="startup")
         wait_for(lambda: TEXT in run_b("search", "배포 화요일").stdout)
         run_a("forget", note["citation"], "--yes")

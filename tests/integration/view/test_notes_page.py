@@ -39,7 +39,7 @@ def test_edit_keeps_the_old_text_and_restore_brings_it_back(viewed: ViewedHome, 
     assert answer.status == 303 and "said=Changed" in answer.headers["location"]
     shown = page.get(f"/notes/{note.id}").text
     assert "<del>" in shown and "<ins>" in shown and "내보내기를" in shown
-    older = viewed.verb("history", note.id)["versions"][-1]
+    older = viewed.verb("show", "--history", note.id)["versions"][-1]
     assert page.post(f"/notes/{older['id']}/restore").status == 303
     assert viewed.note("gzip slowed").id == note.id
 

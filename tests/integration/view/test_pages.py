@@ -35,7 +35,7 @@ def test_tasks_stand_in_their_lanes_with_blockers_as_links(page: PageProcess) ->
 
 def test_a_task_is_added_moved_and_opened_again(viewed: ViewedHome, page: PageProcess) -> None:
     assert page.post("/tasks", how="add", task="로그 정리하기").status == 303
-    row = next(row for row in viewed.verb("tasks")["tasks"] if row["title"] == "로그 정리하기")
+    row = next(row for row in viewed.verb("task", "list")["tasks"] if row["title"] == "로그 정리하기")
     steps = (
         ("start", "in_progress"),
         ("block", "blocked"),

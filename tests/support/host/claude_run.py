@@ -187,7 +187,7 @@ class Claude:
 
     def settle(self) -> None:
         """Wait until everything captured so far is in the store."""
-        self.memlayer("flush", "--wait")
+        self.memlayer("store", "flush", "--wait")
 
     def memory_texts(self) -> list[str]:
         """Return the texts of this project's turns.

@@ -41,7 +41,7 @@ def test_folder_branch_and_date_are_told(project: Path) -> None:
 
 
 def test_a_zone_is_named_once() -> None:
-    for zone, told in ((UTC, "(UTC)"), (timezone(timedelta(hours=9)), "(UTC+09:00)")):
+    for zone, told in ((UTC, "(UTC)."), (timezone(timedelta(hours=9)), "(UTC+09:00).")):
         assert surroundings("/", datetime(2026, 11, 24, 9, 5, tzinfo=zone)).endswith("2026-11-24 at 09:05 " + told)
 
 

@@ -33,13 +33,13 @@ def leaves(group: click.Group, prefix: str = "") -> list[str]:
 VERBS = leaves(program)
 INCOMPLETE = {
     "search": "Give words to search for",
-    "recall": "Give a prompt's text",
+    "search --as-prompt": "Give a prompt's text",
     "show": "Give a memory's citation",
     "remember": "Give a text to remember",
-    "history": "Give a memory's citation",
+    "show --history": "Give a memory's citation",
     "edit": "Give a memory's citation",
     "edit a7Bc3x": "Give the new text",
-    "pin": "Give a memory's citation",
+    "edit --pin": "Give a memory's citation",
     "restore": "Give a memory's citation",
     "forget": "Give an ID, --session",
     "review keep": "Give a memory's citation",
@@ -58,7 +58,7 @@ INCOMPLETE = {
     "config unset": "Give a setting to unset",
     "completion": "Give a shell",
     "show ''": "Give a memory's citation",
-    "pin []": "Give a memory's citation",
+    "edit --pin []": "Give a memory's citation",
     "search ' '": "Give words to search for",
     "search -": "Standard input is empty. Give words to search for",
     "remember -": "Standard input is empty. Give a text to remember",
@@ -119,7 +119,9 @@ def test_relative_home_is_refused(cli: Cli) -> None:
     assert list(cli.project.iterdir()) == []
 
 
-@pytest.mark.parametrize("verb", ["list", "search q", "recall q", "remember 글", "files", "import", "config", "doctor"])
+@pytest.mark.parametrize(
+    "verb", ["list", "search q", "search --as-prompt q", "remember 글", "stats --files", "import", "config", "doctor"]
+)
 def test_unknown_folder_is_an_error(cli: Cli, verb: str) -> None:
     done = cli(*verb.split(), "--project", "없는/폴더")
     assert done.returncode == 1 and done.stderr == f"memlayer: There is no folder {cli.project / '없는' / '폴더'}\n"

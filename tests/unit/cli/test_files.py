@@ -1,4 +1,4 @@
-"""`memlayer files`: the output for a daemon's answer."""
+"""`memlayer stats --files`: the output for a daemon's answer."""
 
 from __future__ import annotations
 
@@ -29,6 +29,6 @@ FOUND: dict[str, Any] = {
 )
 def test_files(home: Path, project: Path, changed: dict[str, Any], says: list[str]) -> None:
     with ScriptedDaemon(home, {"files": {**FOUND, **changed}}):
-        done = Cli(home, project)("files", "--now")
+        done = Cli(home, project)("stats", "--files", "--now")
     assert (done.returncode, done.stderr) == (0, "")
     assert all(one in done.stdout for one in says), done.stdout

@@ -56,8 +56,8 @@ def test_remember_rejects_empty_text(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("arguments", "asked"),
     [
-        (("pin", "[mem:x9Yz2w]"), ("pin", {"id": "x9Yz2w", "off": False})),
-        (("pin", "core_0123", "--off"), ("pin", {"id": "core_0123", "off": True})),
+        (("edit", "--pin", "[mem:x9Yz2w]"), ("pin", {"id": "x9Yz2w", "off": False})),
+        (("edit", "--pin", "core_0123", "--off"), ("pin", {"id": "core_0123", "off": True})),
         (
             ("edit", "x9Yz2w", "새", "글"),
             ("edit", {"id": "x9Yz2w", "text": "새 글", "headline": None, "subject": None}),
@@ -75,7 +75,7 @@ def test_remember_rejects_empty_text(cli: Cli) -> None:
     ],
 )
 def test_what_is_asked_and_said(cli: Cli, arguments: tuple[str, ...], asked: tuple[str, dict[str, Any]]) -> None:
-    with ScriptedDaemon(cli.home, {arguments[0]: {"memory": CORE}}) as daemon:
+    with ScriptedDaemon(cli.home, {asked[0]: {"memory": CORE}}) as daemon:
         said, as_json = cli(*arguments), cli(*arguments, "--json")
     assert daemon.heard == [asked, asked]
     assert "core_0123 [mem:x9Yz2w]" in said.stdout and CORE["text"] in said.stdout
@@ -90,9 +90,9 @@ def test_history_shows_states_and_sources(cli: Cli) -> None:
         {**OLD, "id": "word", "state": "reworded", "sources": []},
     ]
     with ScriptedDaemon(cli.home, {"history": {"asked": "old", "versions": versions}}) as daemon:
-        done = cli("history", "--stdin", stdin="[mem:zZ9yY8]\n")
-        assert cli("history", "--stdin", "x", stdin="y").returncode == 2
-        assert cli("history").returncode == 2
+        done = cli("show", "--history", "--stdin", stdin="[mem:zZ9yY8]\n")
+        assert cli("show", "--history", "--stdin", "x", stdin="y").returncode == 2
+        assert cli("show", "--history").returncode == 2
     assert daemon.heard == [("history", {"id": "zZ9yY8"})]
     lines = done.stdout.splitlines()
     assert lines[0].startswith("  current") and "user" in done.stdout and "8f3a12cd" in done.stdout

@@ -67,7 +67,8 @@ def test_summaries_are_the_verbs_own() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["search", "--help"], ["recall", "--help"], ["version"], ["daemon", "status"]]
+    "arguments",
+    [["--help"], ["search", "--help"], ["search", "--as-prompt", "--help"], ["--version"], ["daemon", "status"]],
 )
 def test_large_packages_not_imported(arguments: list[str], home: Path) -> None:
     assert not set(DEAR) & imported(arguments, home)
@@ -110,4 +111,4 @@ def test_help_by_path_and_isolated(tmp_path: Path) -> None:
         cwd=tmp_path,
         env={"HOME": str(tmp_path)},
     )
-    assert done.returncode == 0 and "memlayer search" in done.stdout
+    assert done.returncode == 0 and "  search " in done.stdout

@@ -44,7 +44,7 @@ def shell(cli: Cli, command: str) -> subprocess.CompletedProcess[str]:
         ("forget --stdin --project . <&-", 2, "Give an ID, --session"),
         ("list --stdin <&- >&- 2>&-", 0, ""),
         ("list >/dev/full", 1, "No space left on device"),
-        ("version >/dev/full", 1, "No space left on device"),
+        ("--version >/dev/full", 1, "No space left on device"),
         ("list --json >/dev/full", 1, "No space left on device"),
         ("show '' >/dev/full 2>&1", 2, ""),
     ],
@@ -82,7 +82,7 @@ def test_ctrl_c_during_daemon_work(cli: Cli) -> None:
     def heed_ctrl_c() -> None:  # a shell makes background processes ignore it
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
-    argv = [sys.executable, "-I", str(MAIN), "reindex"]
+    argv = [sys.executable, "-I", str(MAIN), "store", "reindex"]
     with (
         ScriptedDaemon(cli.home, {"reindex": answer}),
         subprocess.Popen(

@@ -13,14 +13,14 @@ from memlayer.errors import UserError
 REFUSED = """\
 edit a7Bc3x "Always use npm"
 edit a7Bc3x -- --help
-pin a7Bc3x
-pin --off a7Bc3x
+edit --pin a7Bc3x
+edit --off a7Bc3x --pin
 restore a7Bc3x --keep-both
 forget --yes a7Bc3x
 forget --query 규칙 --yes
 remember --global "앞으로 항상 npm"
 remember "always npm" --global
-files --accept
+project accept
 config set notes.enabled true
 config --project /src/shop set recall.enabled false
 config unset recall.enabled
@@ -38,19 +38,19 @@ share key
 share drop
 team accept
 team setup origin
-promote a7Bc3x
-mode endless
+team promote a7Bc3x
+work mode endless
 task done a7Bc3x
 task add "remove the tests"
-quarantine drop
+store quarantine drop
 import /tmp/export.jsonl
 import --project /src/shop /tmp/export.jsonl
 mcp install
 view
 view --port 8080
 agent --yes "remember that"
-repair
-gc""".splitlines()
+store repair
+store gc""".splitlines()
 ALLOWED = """\
 search port
 list core --global
@@ -69,8 +69,14 @@ view --where
 edit --help
 task show a7Bc3x
 daemon status
-history a7Bc3x
-version""".splitlines()
+show --history a7Bc3x
+task list
+store
+store flush --wait
+store quarantine list
+store gc --dry-run
+work topics
+work mode""".splitlines()
 
 
 @pytest.fixture(autouse=True)
@@ -84,7 +90,7 @@ def test_a_model_may_not_write_as_the_person(line: str, monkeypatch: pytest.Monk
     assert verb in VERBS
     with pytest.raises(UserError, match="only the person may") as refusal:
         refuse_model(verb, words)
-    assert f"memlayer {verb}" in str(refusal.value)
+    assert f"memlayer {verb}" in str(refusal.value)  # and the verb below it
     monkeypatch.delenv("CLAUDECODE")
     refuse_model(verb, words)
 

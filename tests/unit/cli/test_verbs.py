@@ -73,7 +73,7 @@ def test_terminal_gets_colour_and_wrapping(cli: Cli) -> None:
     assert shown.count("\n") > 5
 
 
-@pytest.mark.parametrize("arguments", [("search",), ("search", "--stdin"), ("search", "  "), ("recall",)])
+@pytest.mark.parametrize("arguments", [("search",), ("search", "--stdin"), ("search", "  "), ("search", "--as-prompt")])
 def test_empty_query_is_an_error(cli: Cli, arguments: tuple[str, ...]) -> None:
     done = cli(*arguments)
     assert (done.returncode, done.stdout) == (2, "")
@@ -123,12 +123,12 @@ def test_recall_prints_exactly_the_block(cli: Cli) -> None:
     block = "[Memory context]\nNotes.\n- core_3f9c: pytest -x만 쓴다. [mem:a7Bc3x]"
     answer = {"block": block, "mode": "lexical", "why": "loading", "gate": "", "queries": [], "candidates": []}
     with ScriptedDaemon(cli.home, {"recall": answer}) as daemon:
-        done = cli("recall", "--stdin", "--session", "s1", stdin="테스트는 어떻게?\n")
+        done = cli("search", "--as-prompt", "--stdin", "--session", "s1", stdin="테스트는 어떻게?\n")
     assert (done.stdout, done.stderr) == (block, "")
     asked = {"prompt": "테스트는 어떻게?", "project_dir": str(cli.project), "session_id": "s1", "is_explained": False}
     assert daemon.heard[0][1] == asked
     with ScriptedDaemon(cli.home, {"recall": {**answer, "block": ""}}):
-        assert cli("recall", "안녕").stdout == ""
+        assert cli("search", "--as-prompt", "안녕").stdout == ""
 
 
 def test_recall_explains_every_candidate(cli: Cli) -> None:
@@ -145,7 +145,7 @@ def test_recall_explains_every_candidate(cli: Cli) -> None:
         ],
     }
     with ScriptedDaemon(cli.home, {"recall": answer}) as daemon:
-        out = cli("recall", "q", "--explain").stdout
+        out = cli("search", "--as-prompt", "q", "--explain").stdout
     assert daemon.heard[0][1]["is_explained"]
     lines = out.splitlines()
     assert lines[0] == "Gate closed: small talk, 12 ms" and lines[1:3] == ["Query 주문 이벤트", "Terms 주문 이벤"]
@@ -170,6 +170,7 @@ def test_list_narrows_and_prints(cli: Cli) -> None:
     with ScriptedDaemon(cli.home, {"list": {"memories": [MEMORY, {**MEMORY, "superseded_by": "z"}]}}) as daemon:
         out = cli("list", "--session", "s", "--category", "core", "--limit", "7", "--all-projects", "--all").stdout
     asked = {"project_dir": "", "global": False, "session_id": "s", "category": "core", "limit": 7, "all": True}
+    asked["rules"] = False
     assert daemon.heard[0][1] == asked
     assert out.count("[mem:x9Yz2w]") == 2 and out.count("replaced") == 1
 
@@ -223,8 +224,8 @@ def test_flush_waits_and_reindex_counts(cli: Cli) -> None:
     done_flush = (protocol.REPLY, b'{"taken": 2, "waiting": 0, "embedded": 2, "unembedded": 5}')
     script = {"flush": [progress, done_flush], "reindex": [progress, (protocol.REPLY, b'{"chunks": 9}')]}
     with ScriptedDaemon(cli.home, script) as daemon:
-        done = cli("flush", "--wait")
-        reindexed = cli("reindex", "--json")
+        done = cli("store", "flush", "--wait")
+        reindexed = cli("store", "reindex", "--json")
     assert daemon.heard == [("flush", {"wait": True}), ("reindex", {})]
     assert (done.stdout, done.stderr) == (
         "Stored 2 events. Waiting: 0.\nNot yet searched by meaning: 5 chunks. Their words are found already.\n",

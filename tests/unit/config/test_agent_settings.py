@@ -125,7 +125,7 @@ def test_config_shows_rules_and_models(home: Path, project: Path) -> None:
     values = {row["key"]: row["value"] for row in shown}
     assert values["query_classification.rules"] == [{"hint": "fast", "keywords": ["간단히"], "priority": 0}]
     assert values["query_classification.models"] == {"fast": "tiny"}
-    plain = cli("config").stdout
+    plain = cli("config", "--all").stdout
     assert "hint: fast, keywords: 간단히, priority: 0" in plain and "fast: tiny" in plain
     assert "agent.temperature" in plain and "None" not in plain
 

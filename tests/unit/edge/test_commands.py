@@ -158,10 +158,11 @@ def test_empty_words_stay_empty(command: str, hook: HookRunner, memlayer: Cli) -
         "notes": state,
         "review": {"items": [], "task_questions": []},
         "tasks": {"tasks": []},
+        "team.status": {"address": "", "offered": 0},
     }
     with ScriptedDaemon(hook.home, answers):
         done = memlayer("slash", command, "0f-1")
-    if command in ("memory-list", "memory-notes", "memory-review", "memory-tasks"):
+    if command in ("memory-list", "memory-notes", "memory-review", "memory-tasks", "memory-team"):
         assert (done.returncode, done.stderr) == (0, "")
     else:
         assert done.returncode == 2 and "Give " in done.stderr

@@ -100,11 +100,11 @@ def test_trouble_is_named(home: Path) -> None:
     os.makedirs(paths.logs(str(home)))
     entry = {"at_ms": NOW_MS, "hook": "stop", "what": "failed", "error": "OSError"}
     Path(paths.hook_log(str(home))).write_text(json.dumps(entry) + "\n")
-    assert line(home) == "memlayer: no notes yet, 1 hook call failed (memlayer doctor)"
+    assert line(home) == "memlayer: no notes yet, 1 hook call failed (/memory-doctor)"
     failure = Path(runtime.failure_file(str(home)))
     failure.parent.mkdir(parents=True, exist_ok=True)
     failure.write_text("디스크가 가득 찼다\x1b[31m\nmore")
-    assert line(home) == "memlayer: no notes yet, setup failed: 디스크가 가득 찼다 (memlayer doctor)"
+    assert line(home) == "memlayer: no notes yet, setup failed: 디스크가 가득 찼다 (/memory-doctor)"
 
 
 def test_switched_off_project_says_so(home: Path, tmp_path: Path) -> None:

@@ -141,7 +141,7 @@ def test_secrets_in_calls_go() -> None:
 
 def test_own_answers_are_dropped() -> None:
     assert kept(bash("/opt/x/bin/memlayer search 결제")) == ("", "")
-    assert kept(bash("memlayer recall x")) == ("", "")
+    assert kept(bash("memlayer search --as-prompt x")) == ("", "")
     assert kept(bash("cd memlayer && make"))[1] == "Bash"
     entry = "- turn_2026-11-19_81d2: 남의 말 [mem:x9Yz2w]"
     assert "남의 말" not in kept(bash("cat notes", "머리말\n%s\n끝" % entry))[0]

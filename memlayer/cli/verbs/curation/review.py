@@ -18,6 +18,7 @@ from memlayer.cli.terminal.invocation import (
     words,
 )
 from memlayer.cli.terminal.output import line, memory_title, say, say_body
+from memlayer.cli.terminal.typist import here
 from memlayer.cli.verbs.curation.task_questions import choice, say_question
 from memlayer.edge.redaction.privacy import plain
 from memlayer.text.context_block import bare_id
@@ -41,7 +42,7 @@ NOTHING = (
 @json_option
 @click.pass_context
 def review_verb(context: click.Context, project: str | None, limit: int, from_stdin: bool, as_json: bool) -> None:
-    """Go through memories that are doubtful, contradict, are stale or never used.
+    """Go through memories that are doubtful, stale or unused.
 
     Before them, sentences that may say that a task is done. On a terminal one by one, else a list. Doubtful: a cause
     that nobody confirmed, a note whose quote is only similar. Contradicting: a newer memory says otherwise, also where
@@ -217,7 +218,7 @@ def _decide(how: str, named: str, other: str = "", text: str = "", folder: str =
     if memory and how != "keep":
         say_body(memory.text, TEXT_CHARS)
     if how != "keep":
-        say(("`memlayer review undo` takes it back.", "dim"))
+        say((here("`memlayer review undo` takes it back."), "dim"))
 
 
 def _undo(folder: str, as_json: bool) -> None:
@@ -241,13 +242,13 @@ def _list(found: ops.ReviewList) -> None:
     for row in found.task_questions:
         say_question(row)
     if found.task_questions:
-        say(("`memlayer review yes QUESTION TASK`, `no QUESTION`, `undo`", "dim"))
+        say((here("`memlayer review yes QUESTION TASK`, `no QUESTION`, `undo`"), "dim"))
     for item in found.items:
         _say_item(item)
     if found.total > len(found.items):
         say((f"{found.total - len(found.items)} more: --limit", "dim"))
     if found.items:
-        say(("`memlayer review keep ID`, `edit ID TEXT`, `merge ID OTHER [TEXT]`, `drop ID`, `undo`", "dim"))
+        say((here("`memlayer review keep ID`, `edit ID TEXT`, `merge ID OTHER [TEXT]`, `drop ID`, `undo`"), "dim"))
 
 
 def _walk(found: ops.ReviewList, folder: str) -> None:

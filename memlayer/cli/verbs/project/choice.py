@@ -1,12 +1,21 @@
-"""The verb project: which project a folder belongs to."""
+"""The verb project: a folder's project, and its files."""
 
 from __future__ import annotations
 
 import click
 
-from memlayer.cli.terminal.invocation import Incomplete, ask, end_with_json, json_option, project_dir, project_option
+from memlayer.cli.terminal.invocation import (
+    Incomplete,
+    ask,
+    end_with_json,
+    json_option,
+    project_dir,
+    project_option,
+)
 from memlayer.cli.terminal.output import counted, line, say
+from memlayer.cli.verbs.maintenance import say_files
 from memlayer.wire import record as ops
+from memlayer.wire import upkeep as upkeep_ops
 
 
 @click.group("project")
@@ -61,6 +70,20 @@ def part(project: str | None, as_json: bool) -> None:
     Example: memlayer project part
     """
     _choose("", project, as_json)
+
+
+@project_verb.command("accept")
+@project_option
+@json_option
+def accept(project: str | None, as_json: bool) -> None:
+    """Take in the memory files that came with this folder, as notes.
+
+    Until then a clone's files are left alone.
+
+    Example: memlayer project accept
+    """
+    answer = ask(upkeep_ops.Files(project_dir(project), accept=True), as_json, is_long=True)
+    say_files(answer)
 
 
 @project_verb.command("move")

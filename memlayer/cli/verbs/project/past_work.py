@@ -25,8 +25,8 @@ def blame_verb(path: str, project: str | None, limit: int, as_json: bool) -> Non
 
     \b
     Examples:
-      memlayer blame checkout.py
-      memlayer blame src/결제/정산.py --json
+      memlayer show --file checkout.py
+      memlayer show --file src/결제/정산.py --json
     """
     answer = ask(session_ops.Blame(path, project_dir(project, False), limit), as_json)
     notes, attempts, sessions = answer.memories, answer.attempts, answer.sessions
@@ -57,8 +57,8 @@ def fix_verb(error: str, project: str | None, limit: int, as_json: bool) -> None
 
     \b
     Examples:
-      memlayer fix "testenv.go:40:26: undefined: defaultAgent"
-      memlayer fix "오류: 샌드박스 상점에 접속할 권한이 없습니다"
+      memlayer search --error "testenv.go:40:26: undefined: defaultAgent"
+      memlayer search --error "오류: 샌드박스 상점에 접속할 권한이 없습니다"
     """
     answer = ask(session_ops.Fix(error, project_dir(project, False), limit), as_json)
     notes, cures, met = answer.memories, answer.cures, answer.met

@@ -1,4 +1,4 @@
-"""The verbs of tasks: tasks, task."""
+"""The verb task."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from memlayer.cli.terminal.invocation import (
     words,
 )
 from memlayer.cli.terminal.output import counted, line, say, table, when
+from memlayer.cli.terminal.typist import here
 from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import clean
 from memlayer.edge.home import paths
@@ -35,7 +36,7 @@ from memlayer.wire import tasks as ops
 
 TITLE_CHARS, QUOTE_CHARS = 90, 200
 STATUS_WORDS = (*(status.value for status in Status), "resting", "all")
-NAME = "Give the task: its id as `memlayer tasks` shows it, or its words"
+NAME = "Give the task: its id as `memlayer task list` shows it, or its words"
 stdin_option = click.option("--stdin", "from_stdin", is_flag=True, help="Read the words from stdin.")
 task_argument = click.argument("task", metavar="TASK", nargs=-1)
 # Op of a step -> how a person reads it.
@@ -52,7 +53,23 @@ STEP_WORDS = {
 }
 
 
-@click.command("tasks")
+@click.group("task")
+def task_verb() -> None:
+    """List, add, close, block or show tasks.
+
+    TASK is a citation such as a7Bc3x, or words of its title. Words that may mean several tasks change none.
+
+    \b
+    Examples:
+      memlayer task list
+      memlayer task add "배포 문서 고치기" --priority high
+      memlayer task block "배포 문서" --by PROJ-12
+      memlayer task done a7Bc3x
+      memlayer task show a7Bc3x
+    """
+
+
+@task_verb.command("list")
 @click.option("--status", type=click.Choice(STATUS_WORDS), help="Default: open ones that do not rest.")
 @click.option("--blocked", "is_blocked", is_flag=True, help="Those alone that wait for something.")
 @stdin_option
@@ -70,9 +87,9 @@ def tasks_verb(
 
     \b
     Examples:
-      memlayer tasks
-      memlayer tasks --blocked
-      memlayer tasks --status done --json
+      memlayer task list
+      memlayer task list --blocked
+      memlayer task list --status done --json
     """
     if from_stdin:
         typed = plain(sys.stdin.buffer.read().decode("utf-8", "replace")).split()
@@ -84,15 +101,15 @@ def tasks_verb(
         say(
             "No task is known here."
             if status == "all"
-            else "No such task is open. `memlayer tasks --status all` shows all."
+            else here("No such task is open. `memlayer task list --status all` shows all.")
         )
     else:
         table(("TASK", "STATUS", "SINCE", "TITLE"), [_row(row, all_projects) for row in rows])
     if answer.questions:
         asked = counted(answer.questions, "sentence")
-        say(f"{asked} may be about a task, and closed none: `memlayer review`.")
+        say(here(f"{asked} may be about a task, and closed none: `memlayer review`."))
     if answer.resting and status not in ("resting", "all"):
-        say(f"{answer.resting} more at rest: `memlayer tasks --status resting`.")
+        say(here(f"{answer.resting} more at rest: `memlayer task list --status resting`."))
 
 
 def _row(row: ops.TaskRow, with_project: bool) -> Sequence[str]:
@@ -102,21 +119,6 @@ def _row(row: ops.TaskRow, with_project: bool) -> Sequence[str]:
     title += f" (maybe done: {line(row.maybe_done, 80)})" if row.maybe_done else ""
     title = f"{line(row.project, 24)}: {title}" if with_project else title
     return f"[mem:{line(row.citation)}]", line(row.status), when(row.created_ms)[:10], title
-
-
-@click.group("task")
-def task_verb() -> None:
-    """Add, close, block or show a task.
-
-    TASK is a citation such as a7Bc3x, or words of its title. Words that may mean several tasks change none.
-
-    \b
-    Examples:
-      memlayer task add "배포 문서 고치기" --priority high
-      memlayer task block "배포 문서" --by PROJ-12
-      memlayer task done a7Bc3x
-      memlayer task show a7Bc3x
-    """
 
 
 @task_verb.command("add")
@@ -251,7 +253,7 @@ def _change(row: Observation, project: str | None, as_json: bool) -> None:
         ids = ", ".join(f"{line(candidate.citation)} ({line(candidate.title, 60)})" for candidate in candidates)
         raise UserError(f"Nothing is changed: that may mean {ids}. Give the id")
     if not changed:
-        raise UserError(f"No task is known by {row.title[:80]!r}. `memlayer tasks --status all` lists them")
+        raise UserError(f"No task is known by {row.title[:80]!r}. `memlayer task list --status all` lists them")
     for task in changed:
         _say_task(task)
     for task in answer.freed:

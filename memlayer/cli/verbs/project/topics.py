@@ -1,4 +1,4 @@
-"""The verbs topics and mode."""
+"""The verb work: topics and mode."""
 
 from __future__ import annotations
 
@@ -18,7 +18,18 @@ from memlayer.wire import tasks as ops
 MODES = ("session", "endless")
 
 
-@click.command("topics")
+@click.group("work")
+def work_verb() -> None:
+    """Show a month's work as topics, and choose the mode.
+
+    \b
+    Examples:
+      memlayer work topics --days 7
+      memlayer work mode endless
+    """
+
+
+@work_verb.command("topics")
 @project_option
 @click.option("--days", type=click.IntRange(1, 3650), default=30, show_default=True, help="Age of the oldest session.")
 @click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="Topics at most.")
@@ -31,13 +42,13 @@ def topics_verb(project: str | None, days: int, limit: int, with_sessions: bool,
 
     \b
     Examples:
-      memlayer topics
-      memlayer topics --days 7 --sessions
+      memlayer work topics
+      memlayer work topics --days 7 --sessions
     """
     answer = ask(ops.Topics(project_dir(project), days, limit), as_json)
     rows = answer.topics or []
     if not rows:
-        say(f"No sessions in the last {counted(days, 'day')}. `memlayer import` reads earlier ones.")
+        say(f"No sessions in the last {counted(days, 'day')}: --days takes more, `memlayer import` reads earlier ones.")
     for row in rows:
         say_topic(row, with_sessions)
 
@@ -56,7 +67,7 @@ def say_topic(row: ops.TopicRow, with_sessions: bool) -> None:
         )
 
 
-@click.command("mode")
+@work_verb.command("mode")
 @click.argument("mode", type=click.Choice(MODES), required=False)
 @project_option
 @json_option
@@ -68,9 +79,9 @@ def mode_verb(mode: str | None, project: str | None, as_json: bool) -> None:
 
     \b
     Examples:
-      memlayer mode
-      memlayer mode endless
-      memlayer mode session
+      memlayer work mode
+      memlayer work mode endless
+      memlayer work mode session
     """
     if mode is not None:
         from memlayer.config.edit import set_settings

@@ -102,7 +102,12 @@ def push(as_json: bool) -> None:
         counted(getattr(done, name), noun)
         for name, noun in (("events", "event"), ("memories", "memory"), ("usages", "use"), ("tombstones", "tombstone"))
     )
-    say(f"Sent: {what} ({size(done.bytes)}).")
+    if done.bytes:
+        say(f"Sent: {what} ({size(done.bytes)}).")
+    else:
+        state = ask(ops.ShareStatus())
+        sent = f"all was sent before, {when(state.push_ms)}" if state.objects else "no event is stored yet"
+        say(f"Nothing new to send: {sent}.")
     if done.erased:
         say(f"{counted(done.erased, 'forgotten row')} left this machine's objects.")
 

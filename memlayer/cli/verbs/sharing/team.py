@@ -1,8 +1,9 @@
-"""The verbs team and promote: notes of a project for colleagues."""
+"""The verb team: notes of a project for colleagues."""
 
 from __future__ import annotations
 
 import os
+import sys
 
 import click
 
@@ -10,31 +11,52 @@ from memlayer.cli.terminal.invocation import (
     Incomplete,
     ask,
     client,
+    end_with_json,
     home,
     json_option,
-    memory_id,
+    memory_ids,
     project_dir,
     project_option,
     start_daemon,
 )
 from memlayer.cli.terminal.output import counted, line, memory_title, pairs, print_json, say, when
+from memlayer.cli.terminal.typist import here
 from memlayer.edge.home import paths
+from memlayer.edge.redaction.privacy import plain
 from memlayer.wire import sharing as ops
 
 
-@click.group("team")
-def team_verb() -> None:
+@click.group("team", invoke_without_command=True)
+@click.option("--stdin", "from_stdin", is_flag=True, help="Read `accept`, `push`, `promote ID`, ... from stdin.")
+@project_option
+@json_option
+@click.pass_context
+def team_verb(context: click.Context, from_stdin: bool, project: str | None, as_json: bool) -> None:
     """Share promoted notes with colleagues, by git, folder or bucket.
 
-    Only notes travel that `memlayer promote` was given, each with its author, day, project and a hash of its evidence;
-    never a turn. A colleague's note counts as evidence, never as an order of yours. See docs/sharing.md#a-team.
+    Only notes travel that `memlayer team promote` was given, each with its author, day, project and a hash of its
+    evidence; never a turn. A colleague's note counts as evidence, never as an order of yours.
+    See docs/sharing.md#a-team.
+
+    Without another word it shows the state.
 
     \b
     Examples:
       memlayer team setup
-      memlayer promote a7Bc3x
+      memlayer team promote a7Bc3x x9Yz2w
       memlayer team status
     """
+    if context.invoked_subcommand is not None:
+        if from_stdin or project or as_json:
+            raise Incomplete(f"Give options behind `{context.invoked_subcommand}`")
+        return
+    typed = plain(sys.stdin.buffer.read().decode("utf-8", "replace")).split() if from_stdin else []
+    verb, *rest = typed or ["status"]
+    if verb not in team_verb.commands:
+        raise Incomplete(f"{verb[:40]!r} is not known here. Give {', '.join(team_verb.commands)}")
+    place = ["--project", project] if project and verb != "promote" else []
+    options = [*place, *(["--json"] if as_json else [])]
+    team_verb.main([verb, *options, *rest], prog_name=context.command_path, standalone_mode=False)
 
 
 @team_verb.command("setup")
@@ -84,9 +106,10 @@ def _set_up(arguments: ops.TeamSetup, as_json: bool) -> None:
         print_json(state)
         return
     say(f"This project's team: {line(state.address)}. Your notes bear the name {line(state.name)}.")
-    say(f"{counted(state.notes, 'note')} of colleagues: {line(', '.join(state.authors)) or 'none yet'}.")
+    authors = line(", ".join(state.authors))
+    say(f"{counted(state.notes, 'note')} of colleagues: {authors}." if authors else "No notes of colleagues yet.")
     _left_out(state.left_out)
-    say("`memlayer promote ID` adds a note of yours; nothing else of yours travels.")
+    say(here("`memlayer team promote ID` adds a note of yours; nothing else of yours travels."))
 
 
 @team_verb.command("push")
@@ -126,17 +149,18 @@ def status(project: str | None, as_json: bool) -> None:
     if not state.address:
         offered = state.offered
         if offered:
-            say(f"{counted(offered, 'note')} came with this repository. `memlayer team accept` takes them in.")
+            say(here(f"{counted(offered, 'note')} came with this repository. `memlayer team accept` takes them in."))
         else:
-            say("This project has no team. `memlayer team setup` begins one.")
+            say(here("This project has no team. `memlayer team setup` begins one."))
         return
+    authors = line(", ".join(state.authors), 300)
     withheld = f", {state.withheld} withheld: replaced or forgotten" if state.withheld else ""
     pairs("Team", [
         ("place", line(state.address)),
         ("your name", line(state.name)),
         ("by itself", "at a session's start and end" if state.is_automatic else "no: by push and pull alone"),
         ("promoted", counted(state.promoted, "note") + withheld),
-        ("colleagues", f"{counted(state.notes, 'note')} of {line(', '.join(state.authors), 300) or 'nobody'}"),
+        ("colleagues", f"{counted(state.notes, 'note')} of {authors}" if authors else "no notes yet"),
         ("sent", when(state.push_ms) or "never"),
         ("taken in", when(state.pull_ms) or "never"),
         ("problem", f"{line(state.problem)} ({when(state.problem_ms)})" if state.problem else ""),
@@ -159,28 +183,33 @@ def leave(keep: bool, project: str | None, as_json: bool) -> None:
     say(f"You have left the team at {line(done.address)}. Your own memories are all here.")
 
 
-@click.command("promote")
+@team_verb.command("promote")
 @click.argument("id_", metavar="ID", nargs=-1)
 @click.option("--undo", is_flag=True, help="Take the note back from the team.")
 @json_option
 def promote_verb(id_: tuple[str, ...], undo: bool, as_json: bool) -> None:
-    """Give a note of yours to the project's team.
+    """Give notes of yours to the project's team.
 
     A note, decision, fact, cause or preference; never a turn. `memlayer forget` and an edit travel as well.
 
     \b
     Examples:
-      memlayer promote a7Bc3x
-      memlayer promote --undo a7Bc3x
+      memlayer team promote a7Bc3x x9Yz2w
+      memlayer team promote --undo a7Bc3x
     """
     if not id_:
         raise Incomplete("Give the ID of a note, as `memlayer list` shows it")
-    done = ask(ops.Promote(memory_id(id_), undo), as_json, is_long=True)
-    say("Taken back: " if undo else "Promoted: ", *memory_title(done.memory))
-    if done.problem:
-        say(("It waits: ", "yellow"), line(done.problem))
-    elif done.address == "folder":
-        say(("The file is in .memlayer/team/; commit it as you commit code.", "dim"))
+    done = []
+    for wanted in memory_ids(id_):
+        done.append(ask(ops.Promote(wanted, undo), is_long=True, quiet=as_json))
+        if not as_json:
+            say("Taken back: " if undo else "Promoted: ", *memory_title(done[-1].memory))
+    if as_json:
+        end_with_json(done[0] if len(done) == 1 else {"promoted": done})
+    if done[-1].problem:
+        say(("They wait: " if len(done) > 1 else "It waits: ", "yellow"), line(done[-1].problem))
+    elif done[-1].address == "folder":
+        say(("What changed is in .memlayer/team/; commit it as you commit code.", "dim"))
 
 
 def _left_out(rows: list[ops.LeftOut]) -> None:

@@ -59,7 +59,7 @@ def show(state: State, arguments: ops.TaskShow, progress: Progress) -> ops.Tasks
     rows = [row for row in book.graph.tasks() if named(arguments.id_, row)]
     rows = rows or near(arguments.id_, book.graph.tasks(project_id))
     if not rows:
-        raise UserError("No task is known by %s. `memlayer tasks` lists them" % quoted(arguments.id_))
+        raise UserError("No task is known by %s. `memlayer task list` lists them" % quoted(arguments.id_))
     return ops.TasksShown(
         tasks=[
             ops.TaskDetails.of(

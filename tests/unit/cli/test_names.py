@@ -1,0 +1,191 @@
+"""Verbs by their headings, earlier names that still work, and wrong verbs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+import pytest
+
+from memlayer.cli.app import FORMS, MEANT, SECTIONS, VERBS
+from memlayer.cli.app import cli as program
+from memlayer.cli.terminal.typist import here
+from memlayer.cli.verbs.agent import offer_package
+from memlayer.edge.bootstrap.runtime import plugin_root
+from memlayer.edge.terminal.names import PRESENT, in_present_names
+from tests.support.cli_process import MEMORY, Cli
+from tests.support.scripted_daemon import ScriptedDaemon
+
+PROGRAM = plugin_root() + "/bin/memlayer"
+
+
+@pytest.fixture
+def cli(home: Path, project: Path) -> Cli:
+    return Cli(home, project)
+
+
+def test_the_help_is_one_screen_under_four_headings(cli: Cli) -> None:
+    lines = cli("--help").stdout.splitlines()
+    assert 24 <= len(lines) <= 40 and max(map(len, lines)) <= 80
+    assert [line for line in lines if line.endswith(":") and line[0] != " "] == [
+        "In the first week:", "Find:", "Correct:", "Work:", "Machinery:",
+    ]  # fmt: skip
+    assert len(SECTIONS["In the first week"]) == 8 and len(VERBS) - len(SECTIONS[""]) <= 29
+    assert not any("..." in line for line in lines[1:]), "a summary that is cut"
+
+
+@pytest.mark.parametrize("old", PRESENT)
+def test_an_earlier_name_works_and_says_the_present(cli: Cli, old: str) -> None:
+    now, before = cli(*PRESENT[old].split(), "--help"), cli(*old.split(), "--help")
+    assert before.stderr == f"memlayer: `memlayer {old}` is now `memlayer {PRESENT[old]}`\n"
+    assert (now.returncode, now.stderr, before.returncode) == (0, "", 0)
+    assert now.stdout == before.stdout and now.stdout
+
+
+@pytest.mark.parametrize(
+    ("typed", "means"),
+    [
+        ("recall 배포 언제야 --explain", "search --as-prompt 배포 언제야 --explain"),
+        ("files --project 집 --accept", "project accept --project 집"),
+        ("files --now", "stats --files --now"),
+        ("quarantine drop --all", "store quarantine drop --all"),
+        ("search tasks", "search tasks"),
+        ("remember history", "remember history"),
+        ("show files", "show files"),
+        ("search -- recall", "search -- recall"),
+        ("task list", "task list"),
+        ("기록", "기록"),
+        ("", ""),
+    ],
+)
+def test_names_stand_at_the_first_place_alone(typed: str, means: str) -> None:
+    assert in_present_names(typed.split(), tells=False) == means.split()
+
+
+def test_json_of_an_earlier_name_stays_json(cli: Cli) -> None:
+    with ScriptedDaemon(cli.home, {"files": {"folder": "", "files": [], "extra": {}}}) as daemon:
+        before, now = cli("files", "--json"), cli("stats", "--files", "--json")
+    assert json.loads(before.stdout) == json.loads(now.stdout) and before.stderr.count("\n") == 1
+    assert daemon.heard[0] == daemon.heard[1]
+    assert set(json.loads(cli("--version", "--json").stdout)) == {"memlayer", "protocol", "python", "platform"}
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("serch", "search"), ("lst", "list"), ("remeber", "remember"), ("doctr", "doctor"), ("taks", "task"),
+        ("delete", "forget"), ("find", "search"), ("confg", "config"), ("shwo", "show"), ("status", "stats"),
+    ],
+)  # fmt: skip
+def test_a_wrong_verb_is_told_the_near_one(cli: Cli, typed: str, meant: str) -> None:
+    done = cli(typed, "결제")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"Did you mean `memlayer {meant}`?" in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("typed", ["xyzzy", "검색", "42"])
+def test_a_strange_verb_is_told_the_help(cli: Cli, typed: str) -> None:
+    done = cli(typed)
+    assert done.returncode == 2 and "Did you mean" not in done.stderr and "memlayer --help" in done.stderr
+
+
+def test_tables_name_verbs_that_are_there() -> None:
+    with click.Context(program, info_name="memlayer") as top:
+        for words in (*PRESENT.values(), *FORMS, *MEANT.values()):
+            verb, *below = words.split()
+            command = None if verb[:2] == "--" else program.get_command(top, verb)
+            if command is None:
+                assert words == "--version"
+            elif isinstance(command, click.Group) and below:
+                assert command.get_command(top, below[0]), words
+            elif below:
+                assert words in FORMS and any(below[0] in option.opts for option in command.params), words
+
+
+@pytest.mark.parametrize(
+    ("message", "slash"),
+    [
+        ("`memlayer list core` lists them", "`/memlayer:memory-list core` lists them"),
+        ("`memlayer notes on` turns it on", "`/memlayer:memory-notes on` turns it on"),
+        ("`memlayer task list` lists them", "`/memlayer:memory-tasks` lists them"),
+        ("see `memlayer doctor`", "see `/memlayer:memory-doctor`"),
+        ("`memlayer team accept` takes them in", "`/memlayer:memory-team accept` takes them in"),
+        ("`memlayer search 결제` finds it", "`/memlayer:memory-search 결제` finds it"),
+        ("`memlayer show --history a7Bc3x` shows it", "`/memlayer:memory-history a7Bc3x` shows it"),
+        ("`memlayer restore core_1` brings it back", f"`{PROGRAM} restore core_1` brings it back"),
+        ("`memlayer notes read --last 30 --dry-run`", f"`{PROGRAM} notes read --last 30 --dry-run`"),
+        ("`memlayer sharing` is no verb of the table", f"`{PROGRAM} sharing` is no verb of the table"),
+        ("the memlayer list is long", "the memlayer list is long"),
+    ],
+)
+def test_the_host_is_told_its_own_names(message: str, slash: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CLAUDECODE", raising=False)
+    assert here(message) == message
+    monkeypatch.setenv("CLAUDECODE", "1")
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert here(message) == slash
+
+
+def test_an_error_in_the_host_names_a_slash_command(cli: Cli) -> None:
+    cli.environment.update(CLAUDECODE="1")
+    with ScriptedDaemon(cli.home, {"show": {"matches": [], "unknown": ["없음"]}}):
+        told = cli("show", "없음")
+    assert told.returncode == 1 and "`/memlayer:memory-search` shows citations" in told.stderr
+
+
+def test_a_category_is_a_word_of_list(cli: Cli) -> None:
+    note = {**MEMORY, "kind": "decision", "text": "배포는 화요일 [mem:b8Cd4y], as decided [mem:x9Yz2w]."}
+    with ScriptedDaemon(cli.home, {"list": {"memories": [note, {**MEMORY, "kind": "turn"}]}}) as daemon:
+        done = cli("list", "core")
+        assert cli("list", "--category", "core").returncode == 0
+        assert cli("list", "core", "--category", "daily").returncode == 2
+        assert cli("list", "cores").returncode == 2
+    assert [fields["category"] for _, fields in daemon.heard] == ["core", "core"]
+    title, text, *rest = done.stdout.splitlines()
+    assert title.endswith("  decision") and text.strip() == "배포는 화요일, as decided."  # no citation beside its own
+    assert "turn" not in rest[0].split()
+
+
+def test_rules_are_lines_for_claude_md(cli: Cli) -> None:
+    rules = [{**MEMORY, "text": text} for text in ("커밋 메시지는 한국어로 쓴다", "Never push to main")]
+    with ScriptedDaemon(cli.home, {"list": {"memories": rules}}) as daemon:
+        done = cli("rules")
+    assert done.stdout == "- 커밋 메시지는 한국어로 쓴다\n- Never push to main\n"
+    assert daemon.heard[0][1]["rules"] is True
+    with ScriptedDaemon(cli.home, {"list": {"memories": []}}):
+        none = cli("rules")
+    assert (none.returncode, none.stdout) == (0, "") and "remember" in none.stderr  # `>> CLAUDE.md` adds nothing
+
+
+def test_words_behind_two_dashes_are_no_form(cli: Cli) -> None:
+    with ScriptedDaemon(cli.home, {"search": {"mode": "hybrid", "why": "", "hits": []}}) as daemon:
+        cli("search", "--", "--as-prompt")
+    assert [op for op, _ in daemon.heard] == ["search"]
+
+
+def test_the_first_agent_asks_for_a_provider(cli: Cli) -> None:
+    bare = cli("agent", "안녕", "--no-memory")
+    assert bare.returncode == 2 and "agent.provider" in bare.stderr  # nobody there who could choose
+    cli.environment["PATH"] = "/nowhere"  # without `claude`
+    _, shown = cli.on_terminal("agent", "안녕", "--no-memory", types="nonsense\nclaude-cli\n")
+    assert shown.count("Which provider?") == 2 and "agent.provider is now claude-cli" in shown
+    assert "provider: claude-cli" in (cli.home / "config.yaml").read_text()
+    _, again = cli.on_terminal("agent", "안녕", "--no-memory")
+    assert "Which provider?" not in again
+
+
+@pytest.mark.parametrize(
+    ("is_there", "is_own", "asks"), [(False, True, True), (True, True, False), (False, False, False)]
+)
+def test_a_missing_package_is_offered(
+    is_there: bool, is_own: bool, asks: bool, monkeypatch: pytest.MonkeyPatch, home: Path
+) -> None:
+    asked, added = list[str](), list[list[str]]()
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: object() if is_there else None)
+    monkeypatch.setattr("memlayer.edge.bootstrap.extras.command_for", lambda _: "memlayer setup" if is_own else "")
+    monkeypatch.setattr("memlayer.edge.terminal.launch.add_extras", lambda _, __, names, is_quiet: added.append(names))
+    monkeypatch.setattr("click.confirm", lambda text, default: asked.append(text) or True)
+    for name in ("claude-cli", "openai"):
+        offer_package(name)
+    assert [("openai" in text) for text in asked] == [True] * asks and added == [["openai"]] * asks

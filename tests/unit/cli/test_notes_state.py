@@ -1,0 +1,35 @@
+"""`memlayer notes status`: why sessions wait, and sessions that had nothing to read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from memlayer.cli.verbs.notes import status_rows
+from memlayer.wire.notes import NotesState
+
+STATE: dict[str, Any] = {
+    "is_on": True, "reading": "", "waiting": 0, "read": 0, "bare": 0, "gave_up": 0, "notes": 0, "refused_notes": 0,
+    "calls": 0, "tokens": 0, "why": "", "provider": "claude-cli", "model": "haiku", "base_url": "", "reads": "session",
+    "is_enabled": True, "is_allowed": True, "today_tokens": 0, "all_tokens": 0, "daily_tokens": 200_000,
+    "is_over": False, "problem": "", "problem_ms": 0, "model_missing": "",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changed", "name", "shown"),
+    [
+        ({}, "waiting", "0"),
+        ({"waiting": 1}, "waiting", "1: read next, within a minute"),
+        ({"waiting": 2, "reading": "8f3a12cd-aaaa"}, "waiting", "2: until that one is read"),
+        ({"waiting": 2, "why": "the day's budget is spent"}, "waiting", "2: the day's budget is spent"),
+        ({"why": "the model is missing"}, "waiting", "0"),  # nobody waits for it
+        ({"bare": 1}, "nothing to read", "in 1 session: greetings, or turns without work"),
+        ({"bare": 3, "read": 2}, "sessions read", "2"),
+        ({}, "nothing to read", ""),
+        ({"is_on": False, "waiting": 0}, "waiting", ""),
+    ],
+)
+def test_a_row_tells_the_reason(changed: dict[str, Any], name: str, shown: str) -> None:
+    assert dict(status_rows(NotesState(**{**STATE, **changed})))[name] == shown
