@@ -58,7 +58,7 @@ test-view: venv  ## the page in a real browser: the system's chromium, playwrigh
 test-fault: venv  ## the tests that kill, starve and damage (short forms)
 	$(RUN) $(PY) -m pytest -n 4 --dist worksteal $(AGAIN) -m fault tests/fault tests/hostile tests/integration
 
-torture: venv  ## their long forms, and 10,000 hostile payloads each (docs/reliability.md: how long)
+torture: venv  ## their long forms, and 10,000 hostile payloads each (docs/inside/reliability.md: how long)
 	MEMLAYER_TORTURE=1000 MEMLAYER_FUZZ=10000 $(RUN) $(PY) -m pytest -n 2 --dist worksteal tests/fault tests/hostile
 
 test-boot: venv  ## the slow tests: real runtimes are built

@@ -316,7 +316,7 @@ def left_open(turns: Sequence[tuple[str, Sequence[str]]]) -> str:
 
     A person's question for a fact is no work: whoever still wants to know asks again.
     turns: (prompt, answers), oldest first. Sentences that only sound like work left ("next step", "아직 안") are not
-    looked for: in the last answers of real sessions they were wrong each time (docs/experiments.md).
+    looked for: in the last answers of real sessions they were wrong each time (docs/inside/experiments.md).
     """
     if not turns or not (request := " ".join(without_marks(turns[-1][0]).split())):
         return ""

@@ -260,7 +260,7 @@ class NoteKeeper:
 
             Those that the person laid down, and was told of, stay. A model's notes that they had replaced hold again.
 
-        The model saw the same turns and the same notes, and judges better what will matter (docs/quality.md).
+        The model saw the same turns and the same notes, and judges better what will matter (docs/inside/quality.md).
         """
         prompts = [turn.prompt_id for turn in turns]
         events = self.store.events(session_id=session.id, prompt_ids=prompts, limit=MAX_ROWS) if prompts else []

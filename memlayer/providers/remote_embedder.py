@@ -1,7 +1,7 @@
 """Embedder over a provider's service, for those who chose one.
 
 Texts are redacted before they are sent, queries have a deadline, and tokens a daily budget. Measured with a server on
-this machine: docs/performance.md.
+this machine: docs/inside/performance.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A memory considered for a prompt: its chances and its reason.
 
 Two logistic regressions, fitted on 802 prompts of real sessions by `evals/fit_need.py`, give the chances: a prompt's
-need, and a memory's help. docs/experiments.md has the signals that did not matter.
+need, and a memory's help. docs/inside/experiments.md has the signals that did not matter.
 """
 
 from __future__ import annotations

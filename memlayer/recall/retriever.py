@@ -96,7 +96,7 @@ class Evidence:
         """Return the probability of an answer, comparable between queries.
 
         A logistic regression on coverage and cosine, fitted to questions with their answers and their near misses
-        (half of the invented dialogues of docs/quality.md). Words alone are their own measure.
+        (half of the invented dialogues of docs/inside/quality.md). Words alone are their own measure.
         """
         if self.vector is None:
             return self.covered or 0.0

@@ -28,7 +28,7 @@ MIN_CHARS, MIN_KOREAN_CHARS = 3, 2  # of the longest word: shorter words are eve
 FILTERED_CANDIDATES = 2000  # chunks of each search: those that a filter admits may rank low
 MEMORIES_AT_ONCE = 100
 LOOKED_AT = 20  # best hits that are compared with each other
-# A hit shares words with the query, or is near to it in meaning. Measured on the dialogues: docs/quality.md.
+# A hit shares words with the query, or is near to it in meaning. Measured on the dialogues: docs/inside/quality.md.
 LEAST_WORDS = 0.2
 LEAST_RELEVANCE = 0.4
 

@@ -1,7 +1,7 @@
 """Sentences of a person about a task.
 
 A task is made only where somebody says that it is one. Any sentence that reports an end may close a known task, and
-the matcher decides: measured on real prompts in docs/experiments.md.
+the matcher decides: measured on real prompts in docs/inside/experiments.md.
 """
 
 from __future__ import annotations

@@ -121,7 +121,7 @@ def test_slash_commands_and_plugin_names() -> None:
 
 
 def test_hooks_page_with_deadlines() -> None:
-    page = (ROOT / "docs" / "hooks.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "inside" / "hooks.md").read_text(encoding="utf-8")
     registered = json.loads((ROOT / "hooks.json").read_text())["hooks"]
     for event, groups in registered.items():
         stem = groups[0]["hooks"][0]["command"].split('run" ')[1].split()[0]

@@ -13,7 +13,8 @@ TITLE = "## Requirements of a project's knowledge"
 
 def rows() -> list[tuple[list[str], str]]:
     """Return (numbers, test or reason) of each row of the page."""
-    page = (ROOT / "docs" / "quality.md").read_text(encoding="utf-8").partition(TITLE)[2].partition("\n## ")[0]
+    text = (ROOT / "docs" / "inside" / "quality.md").read_text(encoding="utf-8")
+    page = text.partition(TITLE)[2].partition("\n## ")[0]
     cells = [line.strip("| ").split(" | ") for line in page.splitlines() if re.match(r"\| \d", line)]
     return [(row[0].split(", "), row[-1]) for row in cells]
 

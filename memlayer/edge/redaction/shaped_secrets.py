@@ -1,8 +1,8 @@
 """Secrets known by their shape: issued tokens, password hashes, key blocks.
 
 Sources: the issuers' own documents, and what the rules of gitleaks and betterleaks say of prefix, alphabet and length
-(`tests/data/README.md` names their versions; docs/decisions/0016 why the table is kept by hand). A letter or digit
-before the prefix rules a match out. Order counts: an earlier shape takes a text before a later one sees it.
+(`tests/data/README.md` names their versions; docs/inside/decisions/0016 why the table is kept by hand). A letter or
+digit before the prefix rules a match out. Order counts: an earlier shape takes a text before a later one sees it.
 
 Every pattern starts with a literal that is first looked for in the text, so that a text without it costs a substring
 search and no compilation. Each start looks at a bounded piece or consumes the text it read, so the whole is linear.
