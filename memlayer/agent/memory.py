@@ -42,7 +42,10 @@ if TYPE_CHECKING:
 _log = logging.getLogger("memlayer.agent")
 # In the daemon's sentences: the head of a block, the rest of the rules, the end of a search, a text that goes on.
 _HOST_TOOL = re.compile(
-    r"(?m)(?<=; )mem-(search)(?= finds more\.$)|(?<=, found by )mem-(?P<rest>search)(?=: )|"
+    r"(?m)(?<=; )mem-(search)(?= finds more\.$)|(?<=, found by )mem-(?P<rest>search)(?=\.$)|"
+    r"(?<=; )mem-(?P<opens>details)(?= opens it, mem-search finds more\.$)|"
+    r"(?<=; mem-details opens it, )mem-(?P<finds>search)(?= finds more\.$)|"
+    r"(?<=: )mem-(?P<older>search)(?= finds them\.$)|"
     r"(?<=^Open with )mem-(?P<open>details)|(?<=^Open with mem-details, look around with )mem-(?P<around>timeline)|"
     r"(?<= characters more: )mem-(?P<more>details)(?= with from=)"
 )

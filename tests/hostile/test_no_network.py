@@ -55,7 +55,7 @@ def test_story_needs_no_network(tmp_path: Path) -> None:
     told = json.loads(done.stdout)
     assert told["mode"] == "hybrid"
     assert "3번" in told["prompt"] and "[Memory context]" in told["prompt"]
-    assert "ClickHouse" in told["start"]
+    assert "결제 재시도는 몇 번까지 할까?" in told["start"]
     assert "ClickHouse" in told["search"]
     assert "memories" in told["stats"]
     if traced:

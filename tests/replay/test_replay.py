@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from pathlib import Path
@@ -33,7 +34,8 @@ def test_case(path: Path, hook: HookRunner) -> None:
     for name, text in case.get("files", {}).items():
         (hook.project / name).write_text(text)
 
-    done = hook.raw(case["hook"], json.dumps(case["stdin"]).encode())
+    stdin = base64.b64decode(case["stdin_base64"]) if "stdin_base64" in case else json.dumps(case["stdin"]).encode()
+    done = hook.raw(case["hook"], stdin)
 
     assert (done.returncode, done.stderr, done.stdout.decode()) == (0, b"", case["stdout"])
     assert len(hook.spooled) == len(case["spool"])

@@ -83,6 +83,7 @@ def test_read_transcript_is_neither_read_nor_waited_for(
 ) -> None:
     monkeypatch.setattr(State, "is_open", property(lambda state: True))
     monkeypatch.setattr(hooks, "_ready_notice", lambda state: "")
+    monkeypatch.setattr(hooks, "_offer", lambda state, call: "")
     other.read_bytes = os.path.getsize(other.transcript_path)
     assert answered(state, heard(state, tmp_path, "s1", tmp_path / "none.jsonl"))
     assert state.jobs.pending == 0
