@@ -85,9 +85,8 @@ class TaskBook:
         with self.indexer.lock:
             for event in sorted(events, key=lambda row: (row.at_ms, row.id)):
                 [kept] = self.store.events(ids=[event.id]) or [self._decided(event)]
-                if kept.text != task_events.NO_TASK_MEANT:
-                    self.store.add_events([kept])
-                    out.update((task.id, task) for task in self._projected([kept]))
+                self.store.add_events([kept])
+                out.update((task.id, task) for task in self._projected([kept]))
         return list(out.values())
 
     def observe(

@@ -17,7 +17,6 @@ from memlayer.model import Event
 from memlayer.tasks.states import REPLACE, Blocker, By, Op, Placed, Step
 from memlayer.turns.remembered import NO_SESSION
 
-NO_TASK_MEANT = '{"by":"rules"}'  # a decided event of rules without a step or a question
 MAX_TITLE_CHARS = 200
 MAX_ROWS = 50
 CREATED, REOPENED, MENTIONED = "created", "reopened", "mentioned"

@@ -270,12 +270,6 @@ def test_a_session_asks_once_about_its_sentences_on_tasks(book: Booking) -> None
     assert len(book.tasks.questions()) == 2
 
 
-@pytest.mark.parametrize("prompt", ["링크가 심어져 있다", "배포 문서 다 고쳤어", "The login page is finished"])
-def test_sentence_that_means_no_task_leaves_no_event(book: Booking, prompt: str) -> None:
-    book.say("s1", "p1", prompt, "Good.", at=5)
-    assert [event.kind for event in book.store.events(session_id="s1")] == ["user", "assistant"]
-
-
 @pytest.mark.parametrize("prompt", ["Dana wrote: %s", "translate:\n\n%s", "> %s"])
 def test_report_of_another_person_closes_no_task(book: Booking, prompt: str) -> None:
     book.person(1, Observation(CREATED, "Fix the login redirect"))
