@@ -174,7 +174,7 @@ def test_planted_links_are_not_followed(hook: HookRunner, home: Path, tmp_path: 
         victim.chmod(0o644)
         (home / leaf).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         (home / leaf).symlink_to(victim)
-    hook.turn("s1", "p1", "링크가 심어져 있다", "네, 심어져 있습니다.")
+    hook.turn("s1", "p1", "링크를 조심한다", "네, 조심합니다.")
     hook.raw("stop", b"not json")
     with Daemon(ROOT, home) as daemon:
         hook.turn("s1", "p2", "그래도 기억한다", "네, 기억합니다.")
