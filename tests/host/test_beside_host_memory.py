@@ -56,7 +56,7 @@ def test_subagent_knows_what_its_session_was_given(claude: Claude) -> None:
     run = claude("MAINTASK: begin")
     [subagent] = [one for one in run.turns if "SUBTASK: look around" in one.text and "MAINTASK" not in one.text]
     given = subagent.injected("SubagentStart")  # attachments of the host follow
-    notes = [line for line in given.splitlines() if line.startswith("- [mem:")]
+    notes = [line for line in given.splitlines() if line.startswith("- ") and "[mem:" in line]
     assert given.startswith("[Memory context]") and any("ClickHouse" in line for line in notes), given
     assert sum(map(len, notes)) <= 600
 

@@ -175,4 +175,3 @@ def test_next_session_gets_summary(claude: Claude) -> None:
     claude.api.script = lambda request: Answer(text="네.")
     started = claude("안녕").turn.injected("SessionStart")
     assert "결제 재시도 횟수를 retry.toml 에 적어줘" in started, started
-    assert "재시도 횟수를 3으로 적었습니다" in started

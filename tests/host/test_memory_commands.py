@@ -11,7 +11,6 @@ import uuid
 
 import pytest
 
-from memlayer.text.context_block import entry_lines
 from tests.support.host.claude_run import Claude
 from tests.unit.edge.test_commands import HARD
 
@@ -104,9 +103,10 @@ def test_given_notes_reach_the_user(claude: Claude) -> None:
     for words in ("배포는 항상 화요일 오전에 한다", "게이트웨이 포트는 7481이다"):
         claude("/memory-remember " + words)
     session, asked = str(uuid.uuid4()), "게이트웨이 포트가 뭐였지?"
-    [line] = entry_lines(claude(asked, session=session).turn.injected("UserPromptSubmit"))
+    turn = claude(asked, session=session).turn
+    assert "7481" in turn.injected("SessionStart") and "7481" not in turn.injected("UserPromptSubmit")
     told = claude("/memory-given", resume=session).turn.text
-    assert asked in told and line[2:15] in told and "chance" in told and "7481" in told
+    assert asked in told and "7481" in told
     prompt, start = claude.memlayer("given", "--session", session)["prompts"]
     assert start["start"] == "startup"
-    assert (prompt["prompt"], len(prompt["given"]), prompt["delivered"]) == (asked, 1, True)
+    assert (prompt["prompt"], len(prompt["given"]), prompt["delivered"]) == (asked, 0, True)

@@ -48,7 +48,7 @@ def test_a_promoted_decision_is_in_a_colleagues_start(claude: Claude, bob: Claud
     bob.memlayer("team", "accept")
     start = bob("안녕하세요").turn.injected("SessionStart")
     [line] = [line for line in start.splitlines() if "포트원" in line]
-    assert "(decision by 김민지, team) " in line and line.startswith("- [mem:")
+    assert line.startswith("- (decision by 김민지, team) ")
     asked = bob("결제 모듈은 뭘로 바꾸기로 했지?").turn
     assert "by 김민지, team) " in asked.text
     assert claude.hook_failures() == [] and bob.hook_failures() == []
