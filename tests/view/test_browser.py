@@ -29,7 +29,7 @@ pytestmark = pytest.mark.timeout(180)
 
 
 def note_path(viewed: ViewedHome, text: str) -> str:
-    return f"/notes/{viewed.note(text)['id']}"
+    return f"/notes/{viewed.note(text).id}"
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1440, False), (1440, True), (390, False)])
@@ -117,7 +117,7 @@ def test_a_note_is_pinned_edited_restored_and_forgotten(viewed: ViewedHome, tab:
     for name, pinned in (("Pin", True), ("Unpin", False)):
         with at.expect_navigation():
             at.click(f"button:text-is('{name}')")
-        assert viewed.note("port 7070")["pinned"] is pinned
+        assert viewed.note("port 7070").pinned is pinned
     at.click("summary:text-is('Edit')")
     at.fill("textarea[name=text]", "거울은 7070 포트에서 답한다")
     with at.expect_navigation():
@@ -125,7 +125,7 @@ def test_a_note_is_pinned_edited_restored_and_forgotten(viewed: ViewedHome, tab:
     assert at.locator(".said").inner_text().startswith("Changed") and at.locator("ins").count()
     with at.expect_navigation():
         at.click("button:text-is('Restore this text')")
-    assert viewed.note("port 7070")["superseded_by"] == ""
+    assert viewed.note("port 7070").superseded_by == ""
     with at.expect_navigation():
         at.click("a:text-is('Forget…')")
     with at.expect_navigation():
@@ -166,10 +166,10 @@ def test_the_switch_of_projects_and_the_copy_of_a_citation(viewed: ViewedHome, t
     assert "Astro" in at.inner_text("main") and "9090" not in at.inner_text("main")
     shown.tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
     note = viewed.note("9090 now")
-    at = shown.go(f"/notes/{note['id']}")
+    at = shown.go(f"/notes/{note.id}")
     at.click("[data-copy]")
     at.wait_for_selector("button:text-is('Copied')")
-    assert at.evaluate("navigator.clipboard.readText()") == f"[mem:{note['citation']}]"
+    assert at.evaluate("navigator.clipboard.readText()") == f"[mem:{note.citation}]"
 
 
 def test_a_prompt_appears_without_a_reload(viewed: ViewedHome, tab: Tab) -> None:
@@ -211,7 +211,7 @@ def test_stored_markup_runs_nowhere(viewed: ViewedHome, tab: Tab) -> None:
 @pytest.fixture
 def elsewhere(viewed: ViewedHome, page: PageProcess) -> Iterator[str]:
     """Another site on this machine, whose page attacks ours."""
-    path = f"http://{page.host}/notes/{viewed.note('한국어로')['id']}/pin"
+    path = f"http://{page.host}/notes/{viewed.note('한국어로').id}/pin"
     html = (
         f"<form id=f method=post action={path}><input name=csrf value=x></form><script>"
         f"fetch('{path}', {{method:'POST', mode:'no-cors', credentials:'include', body:'csrf=x'}}).catch(() => 0);"
@@ -248,7 +248,7 @@ def test_a_page_of_another_site_reads_and_changes_nothing(viewed: ViewedHome, ta
     with shown.tab.expect_navigation():
         shown.tab.evaluate("document.getElementById('f').submit()")
     assert "Nothing is changed" in shown.tab.inner_text("main")
-    assert viewed.note("한국어로")["pinned"] is False
+    assert viewed.note("한국어로").pinned is False
 
 
 def test_an_export_opens_without_a_server(viewed: ViewedHome, chromium: Any, tmp_path: Path) -> None:
