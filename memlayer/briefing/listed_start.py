@@ -23,6 +23,8 @@ EXPLANATION = (
 RULES_HEADING = "Rules of the user:"
 TEAM_HEADING = "From colleagues:"
 OTHER_HEADING = "More:"
+ABOUT = "About %s:"  # a subject that a model or a stranger wrote never reads like a heading of ours
+BY_MODEL = "(a model's own words) "
 # A start of this length is read in passing; beyond it the notes that long rested are told by their subjects alone.
 ROOMY_CHARS = 2500
 RULE_CHARS, RULES_SHARE = 90, 0.4  # of a rule that is told in its own words; of the room, for all of them
@@ -33,7 +35,8 @@ REST_SESSIONS = 30
 class Known:
     """Memories that a start may tell, each newest first.
 
-    sessions: (line, its memory). rested: ids of notes that REST_SESSIONS sessions neither wrote nor used.
+    sessions: (line, its memory). rested: ids of notes that REST_SESSIONS sessions neither wrote nor used. unproven: of
+    notes that a model remembered, without a quotation.
     """
 
     sessions: Sequence[tuple[str, Memory]]
@@ -42,6 +45,7 @@ class Known:
     team: Sequence[Memory]
     rules: Sequence[Memory]
     rested: Collection[str] = ()
+    unproven: Collection[str] = ()
     uses: Mapping[str, int] | None = None
 
 
@@ -86,16 +90,16 @@ def _notes(known: Known, room: int, roomy: int) -> list[str]:
     rested: list[Memory] = []
     oldest = sorted(listed, key=lambda note: ((known.uses or {}).get(note.id, 0), note.at_ms))
     for note in [note for note in oldest if note.id in known.rested]:
-        if _length(_grouped(listed, known.team, rested, 0)) <= roomy:
+        if _length(_grouped(known, listed, rested, 0)) <= roomy:
             break
         listed.remove(note)
         rested.append(note)
     for note in [note for note in oldest if note.id not in {row.id for row in rested}]:
-        if _length(_grouped(listed, known.team, rested, left_out)) <= room:
+        if _length(_grouped(known, listed, rested, left_out)) <= room:
             break
         listed.remove(note)
         left_out += 1
-    lines = _grouped(listed, known.team, rested, left_out)
+    lines = _grouped(known, listed, rested, left_out)
     return lines if _length(lines) <= room else []
 
 
@@ -103,7 +107,11 @@ def _length(lines: Sequence[str]) -> int:
     return sum(len(line) + 1 for line in lines)
 
 
-def _grouped(listed: Sequence[Memory], team: Sequence[Memory], rested: Sequence[Memory], left_out: int) -> list[str]:
+def _note(known: Known, note: Memory) -> str:
+    return _line((BY_MODEL if note.id in known.unproven else "") + headline_of(note), note)
+
+
+def _grouped(known: Known, listed: Sequence[Memory], rested: Sequence[Memory], left_out: int) -> list[str]:
     """Return the notes by subject, then those of none, then colleagues'."""
     groups: dict[str, list[Memory]] = {}
     for note in listed:
@@ -111,11 +119,12 @@ def _grouped(listed: Sequence[Memory], team: Sequence[Memory], rested: Sequence[
     unnamed = groups.pop("", [])
     lines: list[str] = []
     for subject, notes in groups.items():
-        lines += [subject + ":", *(_line(headline_of(note), note) for note in notes)]
+        lines += [ABOUT % subject, *(_note(known, note) for note in notes)]
     lines += [OTHER_HEADING] if groups and unnamed else []
-    lines += [_line(headline_of(note), note) for note in unnamed]
-    if team:
-        lines += [TEAM_HEADING, *(_line(mark_of(note.category, note.kind) + headline_of(note), note) for note in team)]
+    lines += [_note(known, note) for note in unnamed]
+    if known.team:
+        marked = ((mark_of(note.category, note.kind) + headline_of(note), note) for note in known.team)
+        lines += [TEAM_HEADING, *(_line(text, note) for text, note in marked)]
     if rested or left_out:
         named = Counter(flatten(note.subject) or "other" for note in rested)
         about = " (%s)" % ", ".join(subject for subject, _ in named.most_common()) if named else ""

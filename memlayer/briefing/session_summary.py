@@ -17,6 +17,7 @@ from memlayer.briefing.matters import matters
 from memlayer.briefing.summary_text import COMMANDS, DECIDED, DONE, ERRORS, FILES, GOAL, LEFT, summary_text
 from memlayer.consolidation.extractor import SESSION_READER
 from memlayer.consolidation.rules.extraction import extract, has
+from memlayer.consolidation.rules.own_words import own_words
 from memlayer.edge.capture import payload
 from memlayer.edge.capture.noise import recallable
 from memlayer.edge.capture.spool import event_id
@@ -259,13 +260,15 @@ def _goal(real: Sequence[tuple[str, list[str], int]]) -> str:
 
 
 def requests(prompt: str) -> list[str]:
-    """A plan's title, or a prompt's first sentences; later ones are pasted."""
+    """A plan's title, or the first sentences of the person's own words."""
     if is_plan(prompt):
         title = _TITLE.search(prompt)
         return [title.group(1).strip()] if title else []
     most = MAX_ASKED if len(prompt) <= TYPED_CHARS else 1
     sentences = [
-        item for item in candidates(prompt, USER)[:most] if recallable(item.text) and not has("pasted", item.text)
+        item
+        for item in candidates(own_words(prompt), USER)[:most]
+        if recallable(item.text) and not has("pasted", item.text)
     ]
     return [text for text in (trimmed(item.text) or item.text for item in sentences) if _SAID.match(text)]
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from memlayer.briefing import listed_start, past_sessions
 from memlayer.briefing.listed_start import REST_SESSIONS, Known
 from memlayer.briefing.standing_orders import orders_in_force
+from memlayer.consolidation.authors import by_models
 from memlayer.consolidation.echoes import without_echoes
 from memlayer.consolidation.extractor import SESSION_READER, is_rule_made
 from memlayer.kinds import Category, Kind
@@ -90,6 +91,7 @@ def _known(
         team=store.memories(MemoryQuery(session_id=team_session(project_id), is_current=True, limit=MAX_OF_TEAM)),
         rules=[order for order in orders if order.id not in excluded_ids],
         rested=rested,
+        unproven=by_models(store, [row for row in notes if row.settled != SESSION_READER]),
         uses=uses,
     )
 

@@ -73,7 +73,7 @@ FORMS = {
     "list --cited": ("browse", "citations_verb"),
     "stats --files": ("maintenance", "files_verb"),
 }
-# Words of other programs, which resemble no verb of ours.
+# Verbs of other programs -> ours that do the same.
 MEANT = {
     "add": "remember", "delete": "forget", "remove": "forget", "rm": "forget", "find": "search", "query": "search",
     "ls": "list", "status": "stats", "install": "setup", "settings": "config", "browse": "view", "why": "given",
@@ -88,7 +88,7 @@ class Verbs(click.Group):
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Translate old names; print the version, which alone has --json here."""
+        """Translate old names of verbs, and answer --version."""
         args = in_present_names(args, tells=not ctx.resilient_parsing)
         if args[:1] == ["--version"] and not ctx.resilient_parsing:
             from memlayer.cli.doctor import bare

@@ -102,7 +102,7 @@ class SessionReader:
 
     @property
     def oldest_ms(self) -> int:
-        """Return the time before which nothing is read unasked."""
+        """Return the earliest time of turns that are read unasked, Unix ms."""
         if not self.each_turn:
             return self.since_ms
         newest_ms = int(self.clock() * 1000 - self.max_age_days * DAY_MS)

@@ -197,7 +197,7 @@ def _is_unanswered(chunk: Chunk) -> bool:
 
 
 def _in_order(hits: Sequence[Found]) -> list[Found]:
-    """Return the hits, newer values before the older, which name them."""
+    """Return the hits, each newer value before the older value."""
     first = ordered(hits[:LOOKED_AT], _entry_of)
     marked = []
     for place, hit in enumerate(first):

@@ -108,8 +108,8 @@ class TaskBook:
             if turn.superseded_by or turn.known_kind is Kind.DID_NOT_HOLD or not turn.prompt_id:
                 continue
             prompt = prompt_of(turn)
-            own = self.own_words(prompt)  # another person's report, pasted, closes nothing
-            rows = [row for row in sentences.observed(prompt) if row.wish == task_events.CREATED or row.quote in own]
+            own = self.own_words(prompt)  # another person's list or report, pasted, opens and closes nothing
+            rows = [row for row in sentences.observed(prompt) if row.quote in own]
             for by in (By.PERSON, By.RULES):  # "todo:" is a person's own word, the rest is read by rules
                 observations = [row for row in rows if (row.wish == task_events.CREATED) == (by is By.PERSON)]
                 place = Place(turn.project_id, turn.session_id, turn.prompt_id, turn.at_ms)

@@ -17,17 +17,24 @@ from memlayer.text.word_lists import rows
 MAX_TEXT_CHARS = 4_000  # a longer prompt is pasted text
 MAX_FOUND = 8
 HEDGE = "hedge"
-PAST = "[%s]" % "".join(chr(0xAC00 + 28 * at + 20) for at in range(399) if at not in (0,))
+PART = "part "
+# Syllables that end in the sign of the past, but for the verb "to be there" and the intention.
+PAST = "[%s]" % "".join(sign for sign in map(chr, range(0xAC14, 0xD7A4, 28)) if sign not in "있겠")
 _QUOTED = re.compile(r"^\s*(?:>|\||```|[$#]\s)")
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 
 
 @cache
 def _patterns() -> list[tuple[str, re.Pattern[str]]]:
-    return [
-        (wish, re.compile(pattern.replace("{past}", PAST), re.IGNORECASE))
-        for wish, pattern in rows(__package__, "sentences.tsv")
-    ]
+    parts, made = {"past": PAST}, list[tuple[str, re.Pattern[str]]]()
+    for name, pattern in rows(__package__, "sentences.tsv"):
+        for part, text in parts.items():
+            pattern = pattern.replace("{%s}" % part, text)
+        if name.startswith(PART):
+            parts[name.removeprefix(PART)] = pattern
+        else:
+            made.append((name, re.compile(pattern, re.IGNORECASE)))
+    return made
 
 
 def observed(prompt: str) -> list[Observation]:

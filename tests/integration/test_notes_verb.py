@@ -180,6 +180,6 @@ def test_headlines_of_earlier_notes_are_written_once(
     api.script = lambda asked: answer({"headlines": [written]})
     assert "Wrote 1 headline for 2 notes" in run("notes", "headline", "--yes").stdout
     start = hook("session_start", session="s2", source="startup").context
-    assert "\n웹훅:\n- %s [mem:%s]\n" % (headline, rows[CAUSE]["citation"]) in start
+    assert "\nAbout 웹훅:\n- %s [mem:%s]\n" % (headline, rows[CAUSE]["citation"]) in start
     assert "\nRules of the user:\n" in start and CAUSE not in start
     assert json.loads(run("notes", "headline", "--dry-run", "--json").stdout)["notes"] == 1

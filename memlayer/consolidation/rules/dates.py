@@ -25,7 +25,7 @@ _PAST_YEARS_DAYS = 75  # `March 24` said in May was this year's; said in June it
 
 _NO_YEAR = r"(?!,? 20\d\d)"
 _OF_A_WEEK, _OF_A_YEAR = "of a week", "of a year"
-# A pattern, and the days from today that it means, or of what its groups name a day.
+# A pattern, and its distance from today in days, or the unit in which its groups name a day.
 _RULES: tuple[tuple[str, int | str], ...] = (
     (rf"\b{_MONTH}\.? (?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b{_NO_YEAR}(?![.:]\d)", _OF_A_YEAR),
     (rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH}\b{_NO_YEAR}", _OF_A_YEAR),

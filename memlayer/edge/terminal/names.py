@@ -1,4 +1,4 @@
-"""Earlier names of verbs, which work until November 2027."""
+"""Old names of verbs, accepted until November 2027."""
 
 from __future__ import annotations
 
