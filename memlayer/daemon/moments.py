@@ -15,7 +15,7 @@ from memlayer.moments.changed_files import moment_of
 from memlayer.moments.changed_ground import changed_files, changes_since
 from memlayer.moments.failing_calls import error_of
 from memlayer.moments.moment import Moment
-from memlayer.moments.pushes import branches, is_push, was_pushed
+from memlayer.moments.pushes import branches, speaks_of_push, was_pushed
 from memlayer.recall.candidate import AT_START
 from memlayer.tasks.book import Place
 from memlayer.tasks.events import Observation
@@ -84,7 +84,7 @@ def look_at_tasks(state: State, project_id: str, folder: str) -> None:
     if services is None:
         return
     every = services.tasks.open_tasks(project_id)
-    pushes = [task for task in every if is_push(task.title)]
+    pushes = [task for task in every if speaks_of_push(task.title)]
     found = branches(folder) if pushes else []
     pushed = [task for task in pushes if was_pushed(task.title, task.touched_ms / 1000, found)]
     if pushed:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import posixpath
 import re
 import subprocess
+from collections.abc import Collection
 from typing import NamedTuple
 
 from memlayer.edge.home import project
@@ -16,13 +17,15 @@ from memlayer.records import git
 
 DAY_S = 86_400
 _FIELDS = ("refname:short", "upstream", "upstream:track", "committerdate:unix")
-_PUSH = re.compile(
-    r"^(?:to )?(?:git )?push\b(?!.*\b(?:notifications?|messages?|buttons?|and|then|after)\b)"
-    r"|\b(?:unpushed|(?:not|never)(?: yet)? pushed)\b(?!.*\b(?:and|then)\b)"
-    r"|(?:^|\s)(?:푸시|푸쉬)(?:하기|하자|한다|할 것|해야 ?(?:함|한다|해)|)[.!]?$",
+_PUSH = re.compile(r"\b(?:un)?push(?:ed)?\b|푸[시쉬]", re.IGNORECASE)
+# The words of a task that is a push of commits, beside names of branches: an image, a tag or a deadline is other work.
+_OF_A_PUSH = re.compile(
+    r"(?:git|to|the|my|our|all|it|them|this|these|is|are|on|up|not|never|yet|now|remote|upstream|origin|github|gitlab"
+    r"|(?:un)?push(?:ed)?|branch(?:es)?|commits?|changes?|fix(?:es)?|work"
+    r"|(?:푸[시쉬]|브랜치|커밋|변경|수정|원격)\S{0,3}|(?:remote|origin|github)[에로으]+"
+    r"|모두|전부|해야|함|한다|하자|하기|할|것)[.!]?",
     re.IGNORECASE,
 )
-_OTHER = re.compile(r"알림|메시지|notification", re.IGNORECASE)
 
 
 class Branch(NamedTuple):
@@ -38,9 +41,19 @@ class Branch(NamedTuple):
         return bool(self.upstream) and "ahead" not in self.track and "gone" not in self.track
 
 
-def is_push(title: str) -> bool:
-    """Return whether a task is done once a branch is pushed."""
-    return bool(_PUSH.search(title)) and not _OTHER.search(title)
+def speaks_of_push(title: str) -> bool:
+    """Return whether a title speaks of a push at all."""
+    return bool(_PUSH.search(title))
+
+
+def is_push(title: str, names: Collection[str] = ()) -> bool:
+    """Return whether a task is done once a branch is pushed.
+
+    names: of the repository's branches.
+    """
+    return speaks_of_push(title) and all(
+        _OF_A_PUSH.fullmatch(word) or word.rstrip(".!") in names for word in title.split()
+    )
 
 
 def branches(folder: str) -> list[Branch]:
@@ -56,10 +69,12 @@ def branches(folder: str) -> list[Branch]:
 
 
 def was_pushed(title: str, since_s: float, found: list[Branch]) -> bool:
-    """Return whether a task's branch, else each in work, is pushed.
+    """Return whether a push that is a task has happened.
 
-    since_s: when the task was last spoken of, Unix seconds.
+    Its branch is pushed, else each branch in work. since_s: when the task was last spoken of, Unix seconds.
     """
+    if not is_push(title, [branch.name for branch in found]):
+        return False
     words = set(re.findall(r"[\w./-]+", title))
     named = [branch for branch in found if branch.name in words]
     meant = named or [branch for branch in found if branch.committed_s > since_s - DAY_S]

@@ -21,7 +21,7 @@ IDENTITY = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
     ],
 )  # fmt: skip
 def test_a_push_is_told(title: str) -> None:
-    assert is_push(title)
+    assert is_push(title, ["main", "feat/pay"])
 
 
 @pytest.mark.parametrize(
@@ -29,11 +29,13 @@ def test_a_push_is_told(title: str) -> None:
     [
         "Push notifications for refunds", "푸시 알림 고치기", "Push the branch and open a PR",
         "Fix the pre-push hook", "알림 푸시", "Move push_sessions to the hook", "푸시 전에 테스트 돌리기",
-        "푸시가 느린 원인 찾기",
+        "푸시가 느린 원인 찾기", "Push the deadline to Friday", "push v2 to production", "Push Docker image to ECR",
+        "push the release tag", "Push the client for an answer", "배포 이미지 푸시하기", "새 이미지 레지스트리에 푸시",
+        "push back on the redesign", "push feat/other",
     ],
 )  # fmt: skip
 def test_other_work_is_none(title: str) -> None:
-    assert not is_push(title)
+    assert not is_push(title, ["main", "feat/pay"])
 
 
 def run(folder: Path, *words: str) -> None:
