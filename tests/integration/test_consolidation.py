@@ -19,6 +19,7 @@ from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import read_payload
 from memlayer.turns.remembered import remember_event
 from tests.support.cli_process import MAIN, Cli
+from tests.support.leftovers import end_all
 from tests.support.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -198,6 +199,7 @@ def test_remember_without_daemon_waits(home: Path, project: Path) -> None:
     (home / "daemon.lock").mkdir()  # no daemon can be started
     done = story.cli("remember", "배포는 화요일에 한다")
     assert done.returncode == 1 and "Kept, and remembered as soon as" in done.stderr
+    end_all(home)  # the one that the verb has started
     (home / "daemon.lock").rmdir()
     with story.daemon:
         story.daemon.settle()
