@@ -49,6 +49,7 @@ GOAL_BARE_STARTS = 3.0
 GOAL_GROWTH = 1.1
 WAITED_FOR_MS = 520  # the prompt hook's wait, less the way back
 BETWEEN_RECALLS_S = 0.1
+TYPED_S = 0.5  # of a first prompt: behind a start its rows are loaded, and git is asked
 FIRST = 20
 IDLE_WITHIN_S = 600
 IDLE_SHARE = 0.05  # of a core: a daemon that takes less has nothing to do
@@ -181,6 +182,7 @@ def hook(home: Home, rounds: int, start: int) -> dict[str, dict[str, float]]:
     for number in range(start, start + rounds):
         took["bare"].append(timed([home.python, "-I", "-S", "-c", "pass"], b"", home.environment)[0])
         called("session_start", f"hook{number}", source="startup")
+        time.sleep(TYPED_S)
         for name in HOOKED:
             session_id = f"{'unseen' if name == 'unseen' else 'hook'}{number}"
             prompt = question(number + rounds * HOOKED.index(name))

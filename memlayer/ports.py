@@ -127,16 +127,16 @@ class Selection:
 class MemoryQuery:
     """The filters, order and limit of Store.memories.
 
-    All given filters must match. Raises StoreError. superseded_by: by any of these ids. source_ids: drawn from any of
-    these events. is_current: not superseded, or (False) superseded. not_settled: consolidated by another extractor than
-    this one, or by none. order: newest | importance (then newest).
+    All given filters must match. Raises StoreError. session_id: one, or any of these. superseded_by: by any of these
+    ids. source_ids: drawn from any of these events. is_current: not superseded, or (False) superseded. not_settled:
+    consolidated by another extractor than this one, or by none. order: newest | importance (then newest).
     """
 
     ids: Sequence[str] | None = None
     keys: Sequence[str] | None = None
     citations: Sequence[str] | None = None
     project_id: str = ""
-    session_id: str = ""
+    session_id: str | Sequence[str] = ""
     category: Category | None = None
     before_ms: int = 0
     superseded_by: Sequence[str] | None = None

@@ -265,18 +265,23 @@ class Consolidator:
                 category=Category.CONVERSATION, not_settled=self.extractor.fingerprint, limit=limit + MAY_BE_OPEN
             )
         )
-        return [turn for turn in turns if not self._is_open(turn)][:limit]
+        still_open = self._still_open(turns)
+        return [turn for turn in turns if turn.id not in still_open][:limit]
 
-    def _is_open(self, turn: Memory) -> bool:
-        if ANSWER in turn.text or self.now_ms() - turn.at_ms > OPEN_MS:
-            return False
-        session = self.sessions.get(turn.session_id)
-        if session is not None and session.ended:
-            return False
-        return (
-            self.store.memories(MemoryQuery(session_id=turn.session_id, category=Category.CONVERSATION, limit=1))[0].id
-            == turn.id
-        )
+    def _still_open(self, turns: Sequence[Memory]) -> set[str]:
+        """Return the ids of turns that may still get an answer, each its session's last."""
+        since_ms = self.now_ms() - OPEN_MS
+        unanswered = [turn for turn in turns if ANSWER not in turn.text and turn.at_ms >= since_ms]
+        session_ids = {turn.session_id for turn in unanswered if not self._has_ended(turn.session_id)}
+        if not session_ids:
+            return set()
+        asked = MemoryQuery(session_id=sorted(session_ids), category=Category.CONVERSATION)
+        last = {turn.session_id: turn.id for turn in reversed(self.store.memories(asked))}
+        return {turn.id for turn in unanswered if last.get(turn.session_id) == turn.id}
+
+    def _has_ended(self, session_id: str) -> bool:
+        session = self.sessions.get(session_id)
+        return session is not None and bool(session.ended)
 
     def _read_all(self, turns: Sequence[Memory]) -> list[Read]:
         ids = sorted({source for turn in turns for source in turn.source_ids})

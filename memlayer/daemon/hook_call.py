@@ -111,7 +111,7 @@ def serve(
         answer = handler.answer(state, call)
         with noted(state, call.session, call.event, answer, due_s):
             reply(answer)
-    batches.heard(state, call.session)
+    batches.heard(state, call.session, str(call.event["kind"]))
     if answer.tells_rules and time.monotonic() < due_s:
         state.rule_notices.told(call.session.id, answer.notice)
     if state.is_open:

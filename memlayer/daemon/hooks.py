@@ -139,10 +139,12 @@ def _start_context(state: State, call: Call) -> str:
         session.model = payload.model
         state.sessions.changed(session)
     own = str(call.event["id"])
-    others_wait = any(own not in path for path in spool.waiting(state.home))
-    taking = batches.take_soon(state) if others_wait else state.waiting.taking
+    others = [path for path in spool.waiting(state.home) if own not in path]
+    # Turns without an answer stand in no start; of events that a hook spooled by itself nobody knows.
+    is_told = not others or state.waiting.answered(session.project_id) or len(others) > state.waiting.count
+    taking = batches.take_soon(state) if others else state.waiting.taking
     taking.add_done_callback(lambda _: _prepare(state, session.project_id, call.place.root))
-    if state.is_open:  # while it opens, which takes longer, nothing is waited for
+    if state.is_open and is_told:  # while it opens, which takes longer, nothing is waited for
         left_s = TAKING_SHARE * (call.ends_s - time.monotonic())
         # A compaction has taken its session in before the summary was written; its orders must not come late.
         _wait(taking, time.monotonic() + (CATCH_UP_WAIT_S if payload.source == "compact" else left_s))
@@ -232,10 +234,11 @@ def _recall(state: State, call: Call) -> Recalled:
         return Recalled("", "lexical", Gate.OPENING)
     if not call.has_said:
         services.recall.live.begin(session.id)
-    waiting = state.waiting.of(session.project_id)
     is_own_asked = state.rule_notices.has_near(session.id) or not services.live.knows(session.id)
-    if waiting - {session.id} or (waiting and is_own_asked):
-        batches.taken_in(state, TAKING_SHARE * (ends_s - time.monotonic()))
+    if state.waiting.answered(session.project_id) - {session.id} or (
+        is_own_asked and state.waiting.holds(session.project_id, session.id)
+    ):
+        batches.readable(state, TAKING_SHARE * (ends_s - time.monotonic()))
     if not call.is_known and os.path.exists(session.transcript_path):
         # A session that begins with a transcript is a fork: 2.1.197 tells of it only here.
         _wait(
@@ -370,8 +373,8 @@ def answer_subagent_start(request: protocol.Request, send: Send, state: State) -
     if folder and fields.get("agent_type"):  # the host's own compaction runs as an agent without a type
         place = project.locate(folder)
         if project.enabled(place.root) and state.settings.working_set.enabled:
-            if state.waiting.of(state.projects.find(folder)[0]):
-                batches.taken_in(state, request.deadline_ms / 1000 - RESERVE_S)
+            if state.waiting.answered(state.projects.find(folder)[0]):
+                batches.taken_in(state, TAKING_SHARE * (request.deadline_ms / 1000 - RESERVE_S))
             context = working_set.in_short(registry.read_working_set(state.home, place), SUBAGENT_CHARS)
     send(protocol.REPLY, hook_reply("subagent_start", context))
 

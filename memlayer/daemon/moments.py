@@ -46,8 +46,8 @@ def answer_changed_file(state: State, call: Call) -> Answer:
     detail = str(call.event["detail"])
     if not state.settings.moments.changed_files or detail not in EDITS or not _is_on(state, call):
         return Answer()
-    if state.waiting.of(call.session.project_id) - {call.session.id}:
-        batches.taken_in(state, call.ends_s - time.monotonic())
+    if state.waiting.answered(call.session.project_id) - {call.session.id}:
+        batches.readable(state, call.ends_s - time.monotonic())
     session, path = call.session, str(call.event["text"]).partition("\n")[0].partition(": ")[2]
     try:
         notes = [note.memory for note in state.services.result().recall.notes.of(session.project_id)]

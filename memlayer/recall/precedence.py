@@ -56,13 +56,9 @@ def is_newer_value(newer: Entry, older: Entry) -> bool:
 @lru_cache(maxsize=2048)
 def answers(statement: Entry, question: Entry) -> bool:
     """True for a statement that a person's own question was answered with."""
-    if len(question.text) > FACT_CHARS + SHORT_REPLY:
+    if not _is_answered_shortly(question.text) or _asks(statement.text):
         return False
     prompt, reply = prompt_and_answer(question.text)
-    if not reply or len(reply) > SHORT_REPLY or not asks_a_fact(prompt):
-        return False
-    if asks_a_fact(prompt_and_answer(statement.text)[0]):
-        return False
     asked, told = content(slots(prompt)), slots(reply)
     values = frozenset[str]().union(*told.values.values(), _NUMBERS.findall(reply))
     words = asked | told.words
@@ -75,6 +71,20 @@ def answers(statement: Entry, question: Entry) -> bool:
         if len(own) > FEWEST and len(words & own) >= REPEATED * len(own):
             return True
     return False
+
+
+@lru_cache(maxsize=1024)
+def _is_answered_shortly(text: str) -> bool:
+    """True for a turn of a person's question and a short reply."""
+    if len(text) > FACT_CHARS + SHORT_REPLY:
+        return False
+    _, reply = prompt_and_answer(text)
+    return 0 < len(reply) <= SHORT_REPLY and _asks(text)
+
+
+@lru_cache(maxsize=1024)
+def _asks(text: str) -> bool:
+    return asks_a_fact(prompt_and_answer(text)[0])
 
 
 def carries_out(report: Entry, plan: Entry) -> bool:
@@ -111,14 +121,15 @@ def in_precedence(candidates: Sequence[Candidate], min_chance: float) -> list[Ca
     """
     given = min(MOST_GIVEN, sum(candidate.chance >= min_chance for candidate in candidates))
     looked_at = list(candidates[: given + LOOKED_AT]) if given else []
+    entries = [_entry_of(candidate) for candidate in looked_at]
     ahead: list[Candidate] = []
-    for candidate in looked_at[:given]:
-        for other in looked_at:
-            if goes_before(_entry_of(other), _entry_of(candidate)):
+    for candidate, entry in zip(looked_at[:given], entries, strict=False):
+        for other, before in zip(looked_at, entries, strict=True):
+            if goes_before(before, entry):
                 other.chance = max(other.chance, candidate.chance)
-                if is_newer_value(_entry_of(other), _entry_of(candidate)):
+                if is_newer_value(before, entry):
                     candidate.newer = other
-                elif carries_out(_entry_of(other), _entry_of(candidate)):
+                elif carries_out(before, entry):
                     candidate.deed = other
                 ahead += [other] if other not in looked_at[:given] and other not in ahead else []
     first = ordered([*looked_at[:given], *ahead], _entry_of)
@@ -147,7 +158,8 @@ def under_notes(rows: Sequence[Item], found_of: Callable[[Item], tuple[Chunk, Sc
 
     rows: best first. A turn may hold the guess that the note refutes, in the very words of the question.
     """
-    ahead = [note_of(row, rows, found_of) for row in rows]
+    notes = [row for row in rows if found_of(row)[0].category is Category.CORE]
+    ahead = [note_of(row, notes, found_of) for row in rows]
     places = [max(place, rows.index(note)) if note is not None else place for place, note in enumerate(ahead)]
     return [rows[place] for place in sorted(range(len(rows)), key=lambda at: (places[at], places[at] != at, at))]
 
@@ -179,7 +191,8 @@ def lessons_first(candidates: Sequence[Candidate], min_chance: float) -> list[Ca
 
     A note before a turn that may be given has at least its chance.
     """
-    for candidate in candidates:
-        if candidate.chance >= min_chance and (note := note_of(candidate, candidates, found_of)) is not None:
+    notes = [candidate for candidate in candidates if candidate.chunk.category is Category.CORE]
+    for candidate in candidates if notes else ():
+        if candidate.chance >= min_chance and (note := note_of(candidate, notes, found_of)) is not None:
             note.chance = max(note.chance, candidate.chance)
     return under_notes(candidates, found_of)

@@ -224,6 +224,29 @@ def test_prompt_of_another_project_waits_for_nothing(place: Place, tmp_path: Pat
     assert place.waiting == 3
 
 
+UNANSWERED = {
+    "user_prompt_submit": {"prompt": "게이트웨이 재시도는 몇 번까지 하지? Look at the gateway."},
+    "post_tool_use": {
+        "tool_name": "Bash", "tool_input": {"command": "make 게이트웨이"}, "tool_response": {}, "tool_use_id": "t1",
+    },
+}  # fmt: skip
+ASKING: dict[str, dict[str, Any]] = {
+    "user_prompt_submit": {"prompt": "What did we decide about the gateway port? 게이트웨이 포트"},
+    "subagent_start": {"agent_type": "general-purpose"},
+}
+
+
+@pytest.mark.parametrize("asking", ASKING)
+@pytest.mark.parametrize("heard", UNANSWERED)
+def test_turn_that_is_not_answered_is_not_taken_in(place: Place, heard: str, asking: str) -> None:
+    place.hook("session_start", place.other, source="startup")
+    place.daemon.settle()
+    place.hook(heard, place.session, "p1", **UNANSWERED[heard])
+    place.hook(asking, place.other, "q1", **ASKING[asking])
+    wait_for(place.is_quiet, "no job left")
+    assert place.waiting == 1 + (asking == "user_prompt_submit")
+
+
 def test_rule_is_told_at_its_own_stop(place: Place) -> None:
     place.hook("user_prompt_submit", place.session, "p1", prompt=RULE)
     time.sleep(LOOKED_FOR_S)

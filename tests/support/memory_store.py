@@ -335,7 +335,7 @@ def matches(memory: Memory, query: MemoryQuery) -> bool:
         and (query.keys is None or memory.key in query.keys)
         and (query.citations is None or memory.citation in query.citations)
         and query.project_id in ("", memory.project_id)
-        and query.session_id in ("", memory.session_id)
+        and (query.session_id == "" or memory.session_id in _listed(query.session_id))
         and query.category in (None, memory.category)
         and (not query.before_ms or memory.at_ms < query.before_ms)
         and (query.superseded_by is None or memory.superseded_by in query.superseded_by)
@@ -344,6 +344,10 @@ def matches(memory: Memory, query: MemoryQuery) -> bool:
         and (query.is_current is None or (memory.superseded_by == "") == query.is_current)
         and (not query.not_settled or memory.settled != query.not_settled)
     )
+
+
+def _listed(ids: str | Sequence[str]) -> Sequence[str]:
+    return (ids,) if isinstance(ids, str) else ids
 
 
 def in_scope(chunk: Chunk, scope: Scope) -> bool:

@@ -29,9 +29,9 @@ def take_soon(state: State) -> futures.Future[Any]:
     return job
 
 
-def heard(state: State, session: Session) -> None:
+def heard(state: State, session: Session, kind: str) -> None:
     """Note a session's event that is on disk; many are taken in."""
-    if state.waiting.heard(session.project_id, session.id) >= MANY:
+    if state.waiting.heard(session.project_id, session.id, is_answer=kind == "assistant") >= MANY:
         take_soon(state)
 
 
@@ -50,13 +50,28 @@ def look(state: State, now_s: float) -> None:
 
 
 def taken_in(state: State, wait_s: float) -> bool:
-    """Wait until the waiting events can be read; False if they cannot."""
+    """Wait until the waiting events have been taken in; False if they are not."""
     ends = time.monotonic() + max(0.0, wait_s)
-    futures.wait([state.services], max(0.0, wait_s))
-    if not state.is_open:
-        return False
-    job = take_soon(state) if spool.waiting(state.home) else state.waiting.taking
+    job = _begun(state, wait_s)
     try:
-        return job.exception(timeout=max(0.0, ends - time.monotonic())) is None
+        return job is not None and job.exception(timeout=max(0.0, ends - time.monotonic())) is None
     except futures.TimeoutError:
         return False
+
+
+def readable(state: State, wait_s: float) -> bool:
+    """Wait until recall can read the waiting events; False if it cannot.
+
+    Rules and starts are drawn from them later.
+    """
+    ends = time.monotonic() + max(0.0, wait_s)
+    job = _begun(state, wait_s)
+    return job is not None and state.waiting.wait_readable(job, ends - time.monotonic())
+
+
+def _begun(state: State, wait_s: float) -> futures.Future[Any] | None:
+    """Return the batch of the waiting events; None without a store."""
+    futures.wait([state.services], max(0.0, wait_s))
+    if not state.is_open:
+        return None
+    return take_soon(state) if spool.waiting(state.home) else state.waiting.taking

@@ -84,12 +84,12 @@ def drain_and_publish(state: State) -> None:
     Of many turns the rest is consolidated behind it.
     """
     with state.waiting.batch() as left_out:
-        if _take_waiting(state, left_out):
-            if reads_later(state):
-                begin_consolidation(state)
-            else:
-                _some(state)
-        derived.publish(state)
+        taken = _take_waiting(state, left_out)
+    if taken and reads_later(state):
+        begin_consolidation(state)
+    elif taken:
+        _some(state)
+    derived.publish(state)
 
 
 def catch_up_session(state: State, session: Session, *, is_settling: bool = False) -> int:

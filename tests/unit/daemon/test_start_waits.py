@@ -15,7 +15,9 @@ from memlayer.config.embedding import EmbeddingSettings
 from memlayer.daemon import hooks
 from memlayer.daemon.hook_call import Answer, begin_call
 from memlayer.daemon.resources.state import State
-from memlayer.edge.capture.payload import read_payload
+from memlayer.daemon.tasks import batches
+from memlayer.edge.capture import spool
+from memlayer.edge.capture.payload import read_payload, spool_event
 from memlayer.edge.home import project
 from memlayer.records.metrics import Metrics
 from memlayer.records.sessions import Session, Sessions
@@ -87,6 +89,35 @@ def test_read_transcript_is_neither_read_nor_waited_for(
     other.read_bytes = os.path.getsize(other.transcript_path)
     assert answered(state, heard(state, tmp_path, "s1", tmp_path / "none.jsonl"))
     assert state.jobs.pending == 0
+
+
+@pytest.mark.parametrize(("kind", "is_waited_for"), [("user", False), ("tool", False), ("assistant", True)])
+def test_only_an_answer_of_another_session_is_waited_for(
+    state: State, other: Session, tmp_path: Path, kind: str, is_waited_for: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(State, "is_open", property(lambda state: True))
+    monkeypatch.setattr(hooks, "_ready_notice", lambda state: "")
+    monkeypatch.setattr(hooks, "_offer", lambda state, call: "")
+    other.read_bytes = os.path.getsize(other.transcript_path)
+    said = spool_event(
+        kind=kind, session_id=other.id, prompt_id="p1", text="포트는 7481번", at_ms=1, project_dir=str(tmp_path)
+    )
+    spool.put(state.home, said)
+    batches.heard(state, other, kind)
+    assert answered(state, heard(state, tmp_path, "s1", tmp_path / "none.jsonl")) is not is_waited_for
+    assert state.jobs.pending == 1
+
+
+def test_events_of_no_known_session_are_waited_for(
+    state: State, other: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(State, "is_open", property(lambda state: True))
+    other.read_bytes = os.path.getsize(other.transcript_path)
+    said = spool_event(
+        kind="user", session_id=other.id, prompt_id="p1", text="포트는?", at_ms=1, project_dir=str(tmp_path)
+    )
+    spool.put(state.home, said)  # by a hook whose daemon was late
+    assert not answered(state, heard(state, tmp_path, "s1", tmp_path / "none.jsonl"))
 
 
 @pytest.mark.parametrize("source", ["resume", "fork"])
