@@ -3,11 +3,11 @@
 `python evals/moments.py SET.jsonl --notes NOTES.jsonl --starts STARTS.json --tools TOOLS.jsonl [--labels LABELS.json]
 [--from N] [--sessions N] [--files] [--json FILE] [--rows FILE]`
 
-Plays a set like evals/notes.py, with every command and change of its tool calls: failed calls and first changes of a
-file go through the real hooks, and what they answer is a moment. By moment: how often it fired, its lines by their
+Plays a set like evals/notes.py, with every command and change of its tool calls: first changes of a file go through
+the real hooks, and what they answer is a moment. By moment: how often it fired, its lines by their
 labels (2 useful, 1 same matter, 0 idle, -1 misleading), and the facts met of those that were due and noted. --files
 switches the notes of changed files on. --labels: {moment: {turn: {source: label}}} by turn number, where the source of
-a line is the turn that it comes from, or the place of the failed call in its turn; lines without a label are counted
+a line is the turn that it comes from, or the place of the call in its turn; lines without a label are counted
 apart. --rows writes a JSON line a session, for reading and labelling.
 """
 
@@ -37,7 +37,6 @@ from evals.real_set import Turn, load_turns
 
 HALF = 60  # the first session that nothing was tuned on
 FILE = click.Path(exists=True, path_type=Path)
-FIRES = ("Bash", "Read")  # the host runs no hook where it refuses an edit
 LABELS = {2: "useful", 1: "same matter", 0: "idle", -1: "misleading"}
 CHARS_A_TOKEN = 4
 FULL_NOTEBOOK = 10
@@ -49,9 +48,8 @@ Labels = Mapping[str, Mapping[str, Mapping[str, int]]]
 
 @dataclass(frozen=True)
 class Fired:
-    """A moment of a tool call. name: failed call or changed file; n, call: the turn and the call's place in it."""
+    """A moment of a changed file. n, call: the turn and the call's place in it."""
 
-    name: str
     n: int
     call: int
     target: str
@@ -73,17 +71,14 @@ class MomentPlayer(Player):
         is_first = call["tool"] in CHANGES and (turn.session, path) not in self._changed
         if call["tool"] in CHANGES and not is_failed:
             self._changed.add((turn.session, path))
-        asks = (is_failed and call["tool"] in FIRES) or (not is_failed and is_first)
-        if not asks:
+        if is_failed or not is_first:
             super()._call(home, turn, call, number, asked)
             return
         hook, fields = self.fields(home, turn, call, number, asked)
         block = home.hook(hook, home.folder(PROJECT), self.name_of(turn), fields)[0]
         if block:
-            name = "failed call" if is_failed else "changed file"
-            target = str(call.get("command") or path)
             place = next(place for place, turns in enumerate(self.sessions) if turns[0].session == turn.session)
-            self.fired.setdefault(place, []).append(Fired(name, turn.n, number, target, block))
+            self.fired.setdefault(place, []).append(Fired(turn.n, number, path, block))
 
 
 def load_all_calls(path: Path) -> dict[int, list[JsonObject]]:
@@ -112,7 +107,7 @@ def given_by(lived: Lived, fired: Sequence[Fired]) -> Iterator[tuple[str, int, s
             sources = [line.turns for line in lived.block_lines[place]]
             yield "later prompt" if place else "first prompt", turn.n, block, sources
     for one in fired:
-        yield one.name, one.n, one.block, [frozenset({one.call})]
+        yield "changed file", one.n, one.block, [frozenset({one.call})]
 
 
 def figures(

@@ -29,8 +29,6 @@ from memlayer.memory_files.edits import Edits
 from memlayer.memory_files.extra_files import ExtraFiles
 from memlayer.memory_files.folders import FileRules
 from memlayer.memory_files.sync import MemoryFiles
-from memlayer.moments.changed_ground import ChangedGround
-from memlayer.moments.known_errors import KnownErrors
 from memlayer.notes.keeper import NoteKeeper
 from memlayer.notes.reader import SessionReader
 from memlayer.notes.reading_log import ReadingLog
@@ -102,9 +100,7 @@ class Services:
     retriever: Retriever
     live: LiveSessions
     recall: Recall
-    errors: KnownErrors
     tasks: TaskBook
-    ground: ChangedGround
     forget: Forget
     retention: Retention
     levels: LevelKeeper
@@ -172,8 +168,7 @@ def open_services(
     tasks = TaskBook(store, indexer, tombstones, graph, own_words=own_words)
     retriever = Retriever(store=store, embedder=embedder, terms=terms)
     live = LiveSessions(store)
-    ground = ChangedGround(store, sessions)
-    recall = Recall(retriever, live, SupersededStatements(store), ProjectNotes(store, terms, ground.marks))
+    recall = Recall(retriever, live, SupersededStatements(store), ProjectNotes(store, terms))
     consolidator = Consolidator(
         store=store,
         indexer=indexer,
@@ -211,7 +206,7 @@ def open_services(
     usages = UsageLog(home, store, is_tracking=settings.citations.track)
     return Services(
         store=store, cache=cache, terms=terms, indexer=indexer, ingest=ingest, retriever=retriever, live=live,
-        recall=recall, errors=KnownErrors(store), ground=ground, tasks=tasks, forget=forget, retention=retention,
+        recall=recall, tasks=tasks, forget=forget, retention=retention,
         consolidator=consolidator, files=files, extra=extra,
         imports=ImportLog(Path(paths.cache(home)) / "imports.sqlite"),
         levels=LevelKeeper(store), topics=TopicKeeper(store, indexer, tombstones), usages=usages, readings=readings,

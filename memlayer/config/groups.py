@@ -7,8 +7,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-# Settings of recall that went with version 0.2.
-RETIRED = frozenset(("min_score", "weight_relevance", "weight_importance", "weight_recency", "half_life_days"))
+# Settings of earlier versions that have no effect any more.
+RETIRED = frozenset(
+    ("min_score", "weight_relevance", "weight_importance", "weight_recency", "half_life_days", "failing_calls")
+)
 
 
 def _no_bool(value: object) -> object:
@@ -32,6 +34,11 @@ def setting(
 class Group(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _without_retired(cls, values: object) -> object:
+        return {name: values[name] for name in values if name not in RETIRED} if isinstance(values, dict) else values
+
     @classmethod
     def valid_part(cls, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return the part of wrong values that holds: none, but for privacy."""
@@ -50,12 +57,6 @@ class RecallSettings(Group):
     weight_vector: Real = setting(0.5, "Share of meaning (vectors) in the order of a search.", ge=0, le=1)
     candidates: Whole = setting(30, "Chunks that each kind of search offers for ranking.", unit="chunks", ge=1, le=1000)
     deadline_ms: Whole = setting(450, "Time to answer a prompt; later answers are dropped.", unit="ms", ge=20, le=5000)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _without_retired(cls, values: object) -> object:
-        """Ignore settings of earlier versions that have no effect any more."""
-        return {name: values[name] for name in values if name not in RETIRED} if isinstance(values, dict) else values
 
     @model_validator(mode="after")
     def _some_weight(self) -> RecallSettings:
@@ -135,11 +136,8 @@ class NoteSettings(Group):
 class MomentSettings(Group):
     """Notes that the model is given at its tool calls."""
 
-    failing_calls: bool = setting(
-        True, "Tell of a call that failed as in an earlier session, and of the call that worked then."
-    )
     changed_ground: bool = setting(
-        True, "Ask git, in the background at a session's start, which notes' files have commits since."
+        True, "Ask git, in the background, which open work is pushed or has commits on its files since."
     )
     changed_files: bool = setting(
         False, "Give a note about exactly this file when a session first changes it, five a session at most."

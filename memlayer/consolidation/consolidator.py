@@ -269,7 +269,7 @@ class Consolidator:
         return [turn for turn in turns if turn.id not in still_open][:limit]
 
     def _still_open(self, turns: Sequence[Memory]) -> set[str]:
-        """Return the ids of turns that may still get an answer, each its session's last."""
+        """Return the ids of the sessions' last turns, while they may get an answer."""
         since_ms = self.now_ms() - OPEN_MS
         unanswered = [turn for turn in turns if ANSWER not in turn.text and turn.at_ms >= since_ms]
         session_ids = {turn.session_id for turn in unanswered if not self._has_ended(turn.session_id)}

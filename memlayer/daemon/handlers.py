@@ -16,7 +16,7 @@ HANDLERS = {
         begin=hooks.begin_recall, answer=hooks.answer_prompt, answered=hooks.after_prompt
     ),
     "hook.post_tool_use": Handler(answer=moments.answer_changed_file),
-    "hook.post_tool_use_failure": Handler(answer=moments.answer_failed_call),
+    "hook.post_tool_use_failure": Handler(),
     "hook.task_created": Handler(),
     "hook.task_completed": Handler(),
     "hook.stop": Handler(ignores=flush.is_answer_to_us, answer=hooks.answer_stop, after=hooks.after_stop),

@@ -186,12 +186,9 @@ def _host_lines(state: State, session: Session) -> host_memory.Lines:
 
 
 def _prepare(state: State, project_id: str, root: str) -> None:
-    """Have notes, errors and changes loaded before a first prompt."""
-    services = state.ready() if state.is_open else None
-    if services is not None:
-        services.errors.refresh(project_id)
+    """Have notes and changes loaded before a first prompt."""
     state.loader.submit("warm " + project_id, lambda: opening.warm(state, project_id))
-    state.loader.submit("git " + project_id, lambda: moments.look_at_ground(state, project_id, root))
+    state.loader.submit("git " + project_id, lambda: moments.look_at_tasks(state, project_id, root))
 
 
 def after_session_start(state: State, session: Session) -> None:

@@ -9,12 +9,10 @@ from collections.abc import Mapping, Sequence
 from memlayer.daemon.hook_call import Answer, Call
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import batches, derived
-from memlayer.edge.capture.tool_use import EDITS, FAILED
+from memlayer.edge.capture.tool_use import EDITS
 from memlayer.errors import MemlayerError
 from memlayer.moments.changed_files import moment_of
 from memlayer.moments.changed_ground import changed_files, changes_since
-from memlayer.moments.failing_calls import error_of
-from memlayer.moments.moment import Moment
 from memlayer.moments.pushes import branches, speaks_of_push, was_pushed
 from memlayer.recall.candidate import AT_START
 from memlayer.tasks.book import Place
@@ -26,25 +24,11 @@ OPEN_WAIT_S = 60.0
 log = logging.getLogger(__name__)
 
 
-def answer_failed_call(state: State, call: Call) -> Answer:
-    """Tell, once a session, of an error that an earlier one met."""
-    is_failed = str(call.event["detail"]).endswith(" " + FAILED)
-    if not is_failed or not state.settings.moments.failing_calls or not _is_on(state, call):
-        return Answer()
-    try:
-        errors = state.services.result().errors
-        session, error = call.session, error_of(str(call.event["text"]))
-        moment = errors.moment(error, session.project_id, session.id, frozenset(session.shown))
-    except MemlayerError as bad:
-        log.error("a failed call was not looked up: %s", bad)
-        return Answer()
-    return _answer(moment)
-
-
 def answer_changed_file(state: State, call: Call) -> Answer:
     """Give a note that binds the changed file, if switched on."""
     detail = str(call.event["detail"])
-    if not state.settings.moments.changed_files or detail not in EDITS or not _is_on(state, call):
+    is_on = state.settings.moments.changed_files and state.is_open and state.rules_for(call.place).recall.enabled
+    if not is_on or detail not in EDITS:
         return Answer()
     if state.waiting.answered(call.session.project_id) - {call.session.id}:
         batches.readable(state, call.ends_s - time.monotonic())
@@ -55,24 +39,8 @@ def answer_changed_file(state: State, call: Call) -> Answer:
         log.error("a changed file was not looked up: %s", bad)
         return Answer()
     starts = frozenset(mark.removeprefix(AT_START) for mark in session.shown if mark.startswith(AT_START))
-    return _answer(moment_of(path, notes, frozenset(session.shown), starts))
-
-
-def _is_on(state: State, call: Call) -> bool:
-    return state.is_open and state.rules_for(call.place).recall.enabled
-
-
-def _answer(moment: Moment | None) -> Answer:
+    moment = moment_of(path, notes, frozenset(session.shown), starts)
     return Answer(moment.block, moment=moment) if moment is not None else Answer()
-
-
-def look_at_ground(state: State, project_id: str, folder: str) -> None:
-    """Ask git which files have changed: a job of the loader."""
-    services = state.ready(OPEN_WAIT_S)
-    if services is None or not state.settings.moments.changed_ground:
-        return
-    services.ground.look(project_id, folder)
-    look_at_tasks(state, project_id, folder)
 
 
 def look_at_tasks(state: State, project_id: str, folder: str) -> None:

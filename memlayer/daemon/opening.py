@@ -156,14 +156,13 @@ def look_at_embedder(state: State) -> None:
 
 
 def warm(state: State, project_id: str) -> None:
-    """Load notes, errors and vectors before a first prompt, behind the model."""
+    """Load notes and vectors before a first prompt, behind the model."""
     services, embedder = state.ready(WARM_WAIT_S), state.embedder()
     if services is None:
         return
     scopes = state.scope(project_id).project_ids or ()
     for scope in scopes[:1]:  # a first prompt is given its own project's notes
         services.recall.notes.of(scope)
-        services.errors.load(scope)
     if embedder is not None:
         for scope in scopes:
             services.store.warm(scope, embedder.fingerprint)

@@ -1,27 +1,17 @@
-"""Notes and tasks whose files have commits since they were written.
-
-Asked of git in the background, once at a session's start. Commits of the session that wrote a note do not count.
-"""
+"""Files with commits since a moment, asked of git in the background."""
 
 from __future__ import annotations
 
 import posixpath
 import subprocess
-import threading
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 
 from memlayer.edge.home import project
-from memlayer.kinds import Category, Kind
-from memlayer.model import Memory
 from memlayer.moments.file_history import is_same_file
-from memlayer.ports import MemoryQuery, Store
 from memlayer.records import git
-from memlayer.records.sessions import Sessions
 
 GIT_LIMIT_S = 10.0
 MAX_COMMITS = 3000
-MAX_NOTES = 2000
 _LOG = ("log", "--no-merges", "--no-renames", "--no-relative", "--no-ext-diff", "--no-textconv", "--name-only", "-z",
         "--format=%x01%ct")  # fmt: skip
 _COMMIT = "\x01"
@@ -70,50 +60,3 @@ def changed_files(files: Sequence[str], since_s: float, changes: Changes) -> int
 
 def _is_same(path: str, file: str) -> bool:
     return is_same_file(path, file) if "/" in file else path == file
-
-
-def mark_of(memory: Memory, changed: int) -> str:
-    """Return the words about a memory's changed files, "" for none."""
-    if not changed:
-        return ""
-    if len(memory.files) == 1:
-        return "its file changed since"
-    return "%d of its files changed since" % changed
-
-
-@dataclass
-class ChangedGround:
-    """The marks of the projects in use, by memory. Thread-safe."""
-
-    store: Store
-    sessions: Sessions
-    _marks: dict[str, dict[str, str]] = field(default_factory=dict)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def marks(self, project_id: str) -> Mapping[str, str]:
-        """Return memory's id -> the words about its changed files."""
-        with self._lock:
-            return self._marks.get(project_id, {})
-
-    def look(self, project_id: str, folder: str) -> bool:
-        """Ask git about a project; return whether the marks changed. Raises StoreError."""
-        query = MemoryQuery(project_id=project_id, category=Category.CORE, is_current=True, limit=MAX_NOTES)
-        rows = [row for row in self.store.memories(query) if row.files and row.known_kind is not Kind.TASK]
-        since = {row.id: self._since_s(row) for row in rows}
-        changes = changes_since(folder, int(min(since.values()))) if rows else {}
-        marks = dict(_marked(rows, since, changes))
-        with self._lock:
-            is_new = marks != self._marks.get(project_id, {})
-            self._marks[project_id] = marks
-        return is_new
-
-    def _since_s(self, memory: Memory) -> float:
-        session = self.sessions.get(memory.session_id) if memory.session_id else None
-        return max(memory.at_ms, session.last_ms if session is not None else 0) / 1000
-
-
-def _marked(rows: Iterable[Memory], since: Mapping[str, float], changes: Changes) -> Iterable[tuple[str, str]]:
-    for row in rows:
-        mark = mark_of(row, changed_files(row.files, since[row.id], changes))
-        if mark:
-            yield row.id, mark

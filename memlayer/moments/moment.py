@@ -9,7 +9,6 @@ from memlayer.model import citation_of
 from memlayer.text import context_block
 from memlayer.text.context_block import Budget, Entry
 
-FAILED_CALL = "failed call"
 CHANGED_FILE = "changed file"
 MAX_LINE_CHARS = 240
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import threading
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from memlayer.consolidation.echoes import without_echoes
@@ -70,7 +70,6 @@ class ProjectNotes:
 
     store: Store
     stats: TermStats
-    moved: Callable[[str], Mapping[str, str]] = lambda project_id: {}  # a note's id -> words about its changed files
     _known: dict[str, Loaded] = field(default_factory=dict)
     _changes: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -141,14 +140,13 @@ class ProjectNotes:
         own = (*loaded.notes, *loaded.tasks) if is_first else loaded.notes
         fits = [(fit(note.weights, asked), note) for note in own]
         of_team = sorted(((fit(note.weights, asked), note) for note in loaded.team), key=lambda row: -row[0])
-        moved = self.moved(project_id)
         chosen: list[Candidate] = []
         for share, note in sorted([*fits, *of_team[:MAX_OF_TEAM]], key=lambda row: -row[0]):
             if share < least or len(chosen) >= most:
                 break
             chunk = whole_chunk(note.memory)
             if in_context(chunk, session) is None:
-                label = "; ".join(filter(None, (KINDS[note.memory.known_kind].label, moved.get(note.memory.id))))
+                label = KINDS[note.memory.known_kind].label
                 mark = mark_of(note.memory.category, note.memory.kind) or "(%s) " % label
                 score = Score(share, share, share, None)
                 text = mark + note.memory.text

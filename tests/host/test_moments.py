@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 
@@ -11,47 +10,8 @@ from tests.host.test_claude_cli_model import settle, with_host
 from tests.host.test_notes import is_reading
 from tests.support.host.claude_run import Claude, Run
 from tests.support.host.messages_api import Answer, Request
-from tests.support.host.plugin_copy import git
 
 pytestmark = [pytest.mark.host, pytest.mark.timeout(300)]
-
-FAILS = "sh -c 'echo pay.go:{}:3: undefined: 정산계좌 of shop >&2; exit 1' pay build --tags 정산"
-WORKS = "sh -c 'exit 0' pay build --tags 정산"
-
-
-def session(claude: Claude, *commands: str) -> Run:
-    """Run a session in which the model makes these calls, one after the other."""
-    waiting = list(commands)
-
-    def script(request: Request) -> Answer:
-        if not request.is_turn or not waiting:
-            return Answer(text="확인했습니다. 정산이 됩니다.")
-        return Answer(tool_uses=(("Bash", {"command": waiting.pop(0), "description": "정산"}),))
-
-    claude.api.script = script
-    done = claude.run(["-p", "--plugin-dir", str(claude.plugin), "--allowedTools", "Bash"], stdin="정산이 되는지 봐 줘")
-    assert done.returncode == 0, done.stderr
-    claude.settle()
-    return done
-
-
-def test_known_error_reaches_the_model_beside_the_result(claude: Claude) -> None:
-    first = session(claude, FAILS.format(3), WORKS)
-    assert not any("then this worked" in turn.text for turn in first.turns)
-    second = session(claude, FAILS.format(71), "echo ok", FAILS.format(72))
-    behind_failure = second.turns[1]
-    assert "undefined: 정산계좌" in behind_failure.text
-    assert behind_failure.text.count("came in an earlier session; then this worked: " + WORKS) == 1
-    assert "PostToolUseFailure" in behind_failure.text
-    assert second.turns[-1].text.count("then this worked") == 1
-    assert claude.hook_failures() == []
-
-
-def test_call_that_succeeds_is_told_nothing(claude: Claude) -> None:
-    session(claude, FAILS.format(3), WORKS)
-    second = session(claude, WORKS, "echo ok")
-    assert "then this worked" not in second.turns[-1].text
-
 
 RULE = (  # too long to stand whole in a start
     "웹훅.py는 먼저 200을 돌려준다. 토스페이먼츠는 10초 안에 200이 없으면 다시 보내기 때문. "
@@ -74,8 +34,8 @@ NEWER = [
 ]
 
 
-def test_changed_file_and_ground_that_moved(claude: Claude) -> None:
-    """A note names a file: it is told at the file's first change, and says later that the file has a commit since."""
+def test_changed_file(claude: Claude) -> None:
+    """A note names a file: it is told at the file's first change."""
     file = claude.project / "결제" / "웹훅.py"
     file.parent.mkdir()
 
@@ -110,11 +70,4 @@ def test_changed_file_and_ground_that_moved(claude: Claude) -> None:
     third = run("로그인 단추를 파란색으로 바꿔 줘")
     assert RULE not in third.turns[0].text  # its first prompt points to nothing of it
     assert third.turns[1].text.count(RULE) == 1 and "PostToolUse" in third.turns[1].text
-
-    time.sleep(2)  # git knows whole seconds
-    git(["add", "."], cwd=claude.project)
-    git(["commit", "--quiet", "--message", "웹훅"], cwd=claude.project)
-    run("로그인 단추를 다시 회색으로 바꿔 줘")  # git is asked behind its start
-    last = run("토스페이먼츠는 10초 안에 200이 없으면 왜 다시 보내지? 먼저 200을 돌려줘야 해?")
-    assert "(decision; its file changed since) " + RULE[:20] in last.turns[0].text
     assert claude.hook_failures() == []

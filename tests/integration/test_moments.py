@@ -1,4 +1,4 @@
-"""Notes at tool calls, through real hooks and a daemon."""
+"""Notes at tool calls and errors met before, through real hooks and a daemon."""
 
 from __future__ import annotations
 
@@ -45,51 +45,20 @@ def session(hook: HookRunner, name: str, *calls: tuple[str, str]) -> list[str]:
     return told
 
 
-def test_known_error_is_told_once(hook: HookRunner, daemon: Daemon, home: Path, project: Path) -> None:
+def test_failed_call_is_kept_and_told_nothing(hook: HookRunner, daemon: Daemon) -> None:
     assert session(hook, "s1", (BUILD, ERROR % 40), (TEST, "")) == ["", ""]
     daemon.settle()
-    told = session(hook, "s2", (BUILD, ERROR % 83), (BUILD + " -v", ERROR % 84), (TEST, ""))
-    assert told[0].startswith("[Memory context]\n")
-    assert "came in an earlier session; then this worked: " + TEST in told[0]
-    assert told[0].count("\n- [mem:") == 1
-    assert told[1:] == ["", ""]  # the same error a second time, and a call that worked
-    daemon.settle()
-    printed = Cli(home, project)("given").stdout
-    assert "failed call" in printed
-    assert "this error was met in an earlier session" in printed
-    daemon.settle()
-    assert "in 2 earlier sessions" in session(hook, "s3", (BUILD, ERROR % 9))[0]
+    assert session(hook, "s2", (BUILD, ERROR % 83)) == [""]
 
 
-def test_korean_error_of_any_tool(hook: HookRunner, daemon: Daemon) -> None:
+def test_forgotten_cure_is_gone(hook: HookRunner, daemon: Daemon, project: Path) -> None:
     failed, worked = "pay --shop test-shop-2 정산 실행", "pay --shop test-shop-2 --as 관리자 정산 실행"
     session(hook, "s1", (failed, KOREAN_ERROR % "test-shop-2"), (worked, ""))
     daemon.settle()
-    assert worked in session(hook, "s2", (failed, KOREAN_ERROR % "test-shop-7"))[0]
-
-
-def test_forgotten_cure_is_gone(hook: HookRunner, daemon: Daemon) -> None:
-    session(hook, "s1", (BUILD, ERROR % 40), (TEST, ""))
-    daemon.settle()
-    hook("session_start", "s2", source="startup")
-    daemon.settle()
+    asked = {"error": KOREAN_ERROR % "test-shop-7", "project_dir": str(project)}
+    assert worked in daemon.call("mem.search", **asked)["text"]
     daemon.call("forget", session_id="s1")
-    assert called(hook, "s2", 1, BUILD, ERROR % 83) == ""
-
-
-def test_silent_where_nothing_worked(hook: HookRunner, daemon: Daemon) -> None:
-    session(hook, "s1", (BUILD, ERROR % 40), ("ls", ""))
-    daemon.settle()
-    assert session(hook, "s2", (BUILD, ERROR % 83))[0] == ""
-
-
-def test_switch_and_read(home: Path, hook: HookRunner, project: Path) -> None:
-    root = Path(__file__).resolve().parents[2]
-    settings = {"embedding": {"provider": "none"}, "moments": {"failing_calls": False}}
-    with Daemon(root, home, settings) as daemon:
-        session(hook, "s1", (BUILD, ERROR % 40), (TEST, ""))
-        daemon.settle()
-        assert session(hook, "s2", (BUILD, ERROR % 83))[0] == ""
+    assert worked not in daemon.call("mem.search", **asked)["text"]
 
 
 def test_failed_read_is_kept(hook: HookRunner, daemon: Daemon) -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from memlayer.edge.capture.payload import read_payload
 from memlayer.model import CITED, OPENED, SHOWN, usage_of
-from memlayer.moments import changed_files, known_errors
+from memlayer.moments import changed_files
 from memlayer.ports import MemoryQuery
 from memlayer.recall.candidate import with_marks, with_start
 from memlayer.records.sessions import Sessions
@@ -105,7 +105,7 @@ def assert_comes_back(first: SharedHome, sessions: Sessions, second: SharedHome,
     max_examples=6, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate]
 )
 @pytest.mark.timeout(300)
-@given(used, st.lists(st.sampled_from((known_errors.mark_of("없는 파일"), changed_files.MARK + "0")), unique=True))
+@given(used, st.lists(st.sampled_from((changed_files.MARK + "0", changed_files.MARK + "1")), unique=True))
 def test_an_export_comes_back_whole_and_the_same(brought: list[Any], marks: list[str]) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -28,6 +28,7 @@ from memlayer.edge.home import project as places
 from memlayer.errors import UserError
 from memlayer.kinds import CATEGORIES, NOTED, Category, Kind, category_named
 from memlayer.model import Memory, Scope, turn_memory_id
+from memlayer.moments import known_errors
 from memlayer.ports import MemoryQuery, Store
 from memlayer.recall.query import typed_query
 from memlayer.recall.recall import RecallRules
@@ -75,9 +76,9 @@ def search(state: State, arguments: tool_ops.MemSearch, progress: Progress) -> t
 
 def _cures(services: Services, error: str, project_id: str, session_id: str) -> list[IndexEntry]:
     """Return the notes on an error, and the turns that cured it."""
-    services.errors.refresh(project_id)
-    entries = [IndexEntry(row, row.text) for row in services.errors.explanations(error, project_id)]
-    cures = services.errors.cures(error, project_id, session_id)
+    known = known_errors.of_project(services.store, project_id)
+    entries = [IndexEntry(row, row.text) for row in known.explanations(error)]
+    cures = known.cures(error, session_id)
     ids = {turn_memory_id(cure.failure.session_id, cure.failure.prompt_id): cure for cure in reversed(cures)}
     turns = services.store.memories(MemoryQuery(ids=sorted(ids), limit=len(ids))) if ids else []
     return entries + [IndexEntry(turn, "this worked: " + ids[turn.id].command) for turn in turns]

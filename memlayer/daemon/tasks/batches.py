@@ -50,7 +50,7 @@ def look(state: State, now_s: float) -> None:
 
 
 def taken_in(state: State, wait_s: float) -> bool:
-    """Wait until the waiting events have been taken in; False if they are not."""
+    """Wait for the waiting events to be taken in; False if not."""
     ends = time.monotonic() + max(0.0, wait_s)
     job = _begun(state, wait_s)
     try:

@@ -1,20 +1,14 @@
-"""Ground that has moved since a note, by a real repository."""
+"""Files with commits since a moment, by a real repository."""
 
 from __future__ import annotations
 
 import os
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from memlayer.consolidation.statement import statement_of
-from memlayer.kinds import Kind
-from memlayer.model import Memory
-from memlayer.moments.changed_ground import ChangedGround, changed_files, changes_since, mark_of
-from memlayer.records.sessions import Sessions
-from tests.support.memory_store import MemoryStore
+from memlayer.moments.changed_ground import changed_files, changes_since
 
 NOTED_S = 1_700_000_000
 
@@ -42,14 +36,6 @@ def repository(tmp_path: Path) -> Path:
     return folder
 
 
-def note(kind: Kind = Kind.DECISION, *files: str, session: str = "s1") -> Memory:
-    made = statement_of(
-        "p", "정산은 내림이다", kind, origin=str(files), session_id=session, source_ids=["e"],
-        at_ms=NOTED_S * 1000, prompt_id="q",
-    )  # fmt: skip
-    return replace(made, files=files)
-
-
 def test_files_with_commits_since(repository: Path) -> None:
     commit(repository, NOTED_S + 5000, 결제__정산_py="2")
     changes = changes_since(str(repository), NOTED_S - 1000)
@@ -61,31 +47,6 @@ def test_files_with_commits_since(repository: Path) -> None:
 def test_no_repository_and_no_folder(tmp_path: Path) -> None:
     assert changes_since(str(tmp_path), 0) == {}
     assert changes_since(str(tmp_path / "없음"), 0) == {}
-
-
-def test_words() -> None:
-    two = note(Kind.CAUSE, "a/b.py", "a/c.py")
-    assert mark_of(two, 2) == "2 of its files changed since"
-    assert mark_of(note(Kind.CAUSE, "a/b.py"), 1) == "its file changed since"
-    assert mark_of(two, 0) == ""
-
-
-def test_own_sessions_commits_do_not_count(repository: Path, home: Path) -> None:
-    store, sessions = MemoryStore(), Sessions(str(home))
-    row, task = note(Kind.CAUSE, "결제/정산.py"), note(Kind.TASK, "결제/정산.py", "cart.py")
-    store.put_memories([row, task])
-    event = {
-        "id": "e", "kind": "assistant", "session_id": "s1", "at_ms": (NOTED_S + 900) * 1000, "detail": "",
-        "project_dir": "", "transcript_path": "", "source": "hook",
-    }  # fmt: skip
-    sessions.heard(event, "p")
-    ground = ChangedGround(store, sessions)
-    commit(repository, NOTED_S + 600, 결제__정산_py="2")
-    assert not ground.look("p", str(repository))
-    commit(repository, NOTED_S + 5000, 결제__정산_py="3")
-    assert ground.look("p", str(repository))
-    assert ground.marks("p") == {row.id: "its file changed since"}  # tasks have a book of their own
-    assert not ground.look("p", str(repository))  # nothing new
 
 
 def test_repositorys_programs_are_not_started(repository: Path, tmp_path: Path) -> None:

@@ -90,15 +90,6 @@ def test_notes_are_weighed_anew_in_a_grown_corpus() -> None:
     assert [row.weights for row in after] != [row.weights for row in before]
 
 
-def test_note_says_that_its_files_changed() -> None:
-    store = stored(MemoryStore())
-    [moved, *_] = ProjectNotes(store, TermStats()).of("p1")
-    notes = ProjectNotes(store, TermStats(), lambda project_id: {moved.memory.id: "its file changed since"})
-    chosen = {row.chunk.memory_id: row.snippet for row in notes.choose(reduce_prompt("push_sessions hook"), "p1", None)}
-    assert chosen[moved.memory.id].startswith("(decision; its file changed since) ")
-    assert sum("changed since" in text for text in chosen.values()) == 1
-
-
 def test_long_note_fits_by_its_one_exact_word() -> None:
     store = stored(MemoryStore())
     long = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from memlayer.daemon.ops.requests import Progress, memory_row, project_of, services_of
 from memlayer.daemon.resources.state import State
 from memlayer.model import citation_of, turn_memory_id
+from memlayer.moments import known_errors
 from memlayer.moments.file_history import history_of
 from memlayer.wire import sessions as ops
 from memlayer.wire.sessions import CureRow, Cures, FileHistory
@@ -22,18 +23,17 @@ def blame(state: State, arguments: ops.Blame, progress: Progress) -> FileHistory
 
 def fix(state: State, arguments: ops.Fix, progress: Progress) -> Cures:
     """Return the notes on an error, and the calls that worked."""
-    errors, project_id = services_of(state).errors, project_of(state, arguments.project_dir)
-    errors.refresh(project_id)
+    known = known_errors.of_project(services_of(state).store, project_of(state, arguments.project_dir))
     cures: list[CureRow] = [
         CureRow(
             line=cure.line, command=cure.command, sessions=cure.sessions, at_ms=cure.failure.at_ms,
             citation=citation_of(turn_memory_id(cure.failure.session_id, cure.failure.prompt_id)),
         )
-        for cure in errors.cures(arguments.error, project_id)
+        for cure in known.cures(arguments.error)
     ]  # fmt: skip
-    notes = errors.explanations(arguments.error, project_id)
+    notes = known.explanations(arguments.error)
     return Cures(
         memories=[memory_row(state, row) for row in notes[: arguments.limit]],
         cures=cures[: arguments.limit],
-        met=errors.met(arguments.error, project_id),
+        met=known.met(arguments.error),
     )
