@@ -13,10 +13,7 @@ OnWait = Callable[[str], None]
 
 @dataclass(frozen=True)
 class ToolSpec:
-    """A tool as a model sees it.
-
-    parameters: a JSON schema of an object.
-    """
+    """A tool as a model sees it, its parameters a JSON schema."""
 
     name: str
     description: str
@@ -60,10 +57,7 @@ class Chat:
 
 @dataclass(frozen=True)
 class AssistantToolCalls:
-    """An answer that calls tools.
-
-    reasoning: as the provider gave it, and wants it back.
-    """
+    """An answer that calls tools, with the provider's own reasoning."""
 
     text: str
     calls: tuple[ToolCall, ...]
@@ -112,10 +106,7 @@ class ChatRequest:
 
 @dataclass(frozen=True)
 class TokenUse:
-    """Tokens of one request and its answer; 0: unknown.
-
-    input_tokens: the whole prompt, cached parts included.
-    """
+    """Tokens of one request, cached ones included, and its answer; 0: unknown."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -144,10 +135,7 @@ class ChatProvider(Protocol):
         """Return whether a request may carry tools."""
 
     def check(self) -> None:
-        """Look for program, package and key. Raises ChatError.
-
-        Loads and sends nothing.
-        """
+        """Look for program, package and key; send nothing. Raises ChatError."""
 
     def chat(
         self, request: ChatRequest, *, deadline_s: float, on_text: OnText | None = None, on_wait: OnWait | None = None

@@ -128,10 +128,7 @@ def open_projects(home: str) -> Projects:
 def open_services(
     home: str, settings: Settings, *, projects: Projects, sessions: Sessions, embedder: CurrentEmbedder
 ) -> Services:
-    """Open the store and its services in a second or two.
-
-    LanceDB is slow to import. Raises StoreError.
-    """
+    """Open the store and its services, slowly. Raises StoreError."""
     from memlayer.adapters.embedding import lazy_import
 
     with lazy_import.ONE_AT_A_TIME:
@@ -281,10 +278,7 @@ def _embedding_budget(home: str, settings: Settings) -> ModelBudget:
 
 
 def embedding_use(settings: Settings, home: str) -> dict[str, object]:
-    """Return the tokens of the provider of embeddings, for `stats`.
-
-    {} where none was ever chosen. {today, all, daily_tokens, is_on}.
-    """
+    """Return the embedding provider's tokens for `stats`; {} for none."""
     is_on = settings.embedding.is_remote
     if not os.path.exists(paths.embedding_use(home)):
         return {}
@@ -307,10 +301,7 @@ def language_model_since(settings: Settings, home: str, now_ms: int) -> int:
 def session_reader(
     settings: Settings, home: str, store: Store, indexer: Indexer, tasks: TaskBook
 ) -> SessionReader | None:
-    """Return the reader of sessions, if a model is on.
-
-    Loads nothing, and sends nothing by itself.
-    """
+    """Return the reader of sessions, if a model is on; loads nothing."""
     chosen = settings.consolidation
     if chosen.provider == "rules" or not settings.notes.enabled:
         return None

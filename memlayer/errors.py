@@ -58,10 +58,7 @@ class ContextTooLong(ChatError):
 
 
 class AgentStopped(ChatError):
-    """The agent ended a turn by itself.
-
-    Too many calls, or the same again and again.
-    """
+    """The agent ended a turn: too many calls, or the same again."""
 
 
 class ToolError(MemlayerError):

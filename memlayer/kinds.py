@@ -22,10 +22,7 @@ class Category(StrEnum):
 
 
 class Kind(StrEnum):
-    """The form of a memory.
-
-    A model is told of statements in this order.
-    """
+    """The form of a memory, in the order that models read."""
 
     TURN = "turn"
     OPEN_QUESTION = "open_question"
@@ -154,10 +151,7 @@ def kind_of(category: Category, stored: str) -> Kind:
 
 
 def stored_for_team(kind: Kind, author: str) -> str:
-    """Return the stored kind of a colleague's note.
-
-    kind: as its author has it.
-    """
+    """Return the stored kind of a colleague's note."""
     return "%s%s/%s" % (_TEAM_MARK, kind, author)
 
 

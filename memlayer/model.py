@@ -231,10 +231,7 @@ def chunk_id(memory_id: str, source_id: str, ordinal: int) -> str:
 
 
 def usage_of(memory: Memory, how: str, *, session_id: str, prompt_id: str, at_ms: int) -> Usage:
-    """A use of a memory, with an id of its own.
-
-    The same use, reported twice, has the same id: look-ups count once a day and session.
-    """
+    """A use of a memory; reported twice, it has the same id."""
     once = prompt_id or str(at_ms // 86_400_000)
     usage_id = event_id(memory.id, session_id, how, once)
     return Usage(usage_id, memory.id, session_id, memory.project_id, prompt_id, how, at_ms)

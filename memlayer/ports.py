@@ -112,10 +112,7 @@ class VectorCache(Protocol):
 
 @dataclass(frozen=True)
 class Selection:
-    """A selection of rows to forget or list.
-
-    Empty fields do not restrict; all given ones must hold.
-    """
+    """A selection of rows to forget or list: all fields must hold."""
 
     memory_ids: tuple[str, ...] = ()
     session_id: str = ""
@@ -157,10 +154,7 @@ ANY_MEMORY = MemoryQuery()
 
 @dataclass(frozen=True)
 class UsageQuery:
-    """The filters and limit of Store.usages.
-
-    All given filters must match. since_ms: Unix time.
-    """
+    """The filters and limit of Store.usages; all must match."""
 
     memory_ids: Sequence[str] | None = None
     session_id: str = ""
@@ -319,16 +313,10 @@ class Store(Protocol):
         """
 
     def plan_retention(self, cutoffs: RetentionCutoffs) -> DeletionPlan:
-        """Plan the deletion of rows older than the cutoffs, with counts.
-
-        No other rows: memories of other categories stay.
-        """
+        """Plan the deletion of rows older than the cutoffs, with counts."""
 
     def forget(self, plan: DeletionPlan | Selection) -> Removed:
-        """Erase the planned rows, or a selection's, from all versions.
-
-        A selection takes all that goes with it; old versions included.
-        """
+        """Erase the planned rows, or a selection's, from all versions."""
 
     @property
     def dimensions(self) -> int:

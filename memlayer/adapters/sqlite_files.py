@@ -192,10 +192,7 @@ class ImportLog(DispensableFile):
         super().__init__(path, _IMPORTS)
 
     def offset(self, path: str, size: int, mtime_ns: int) -> int:
-        """Return the offset to read on from.
-
-        The size when nothing was written since its end was read.
-        """
+        """Return the offset to read on from, the size at the end."""
 
         def get(database: sqlite3.Connection) -> int:
             row = database.execute("SELECT offset, size, mtime_ns FROM files WHERE path = ?", (path,)).fetchone()
@@ -221,10 +218,7 @@ class ImportLog(DispensableFile):
         return self.run(get, set())
 
     def reached(self, path: str, offset: int, records: Iterable[tuple[str, str]]) -> None:
-        """Record that a transcript is read up to this offset.
-
-        records: (record uuid, session id).
-        """
+        """Record that a transcript is read so far, with its records."""
         rows = [(_import_key(uuid), _import_key(session)) for uuid, session in records if uuid]
 
         def put(database: sqlite3.Connection) -> None:

@@ -103,10 +103,7 @@ class XmlDispatcher(Dispatcher):
     """
 
     def parse_response(self, reply: Reply) -> tuple[str, tuple[ToolCall, ...]]:
-        """See Dispatcher. Calls within thoughts are none.
-
-        Native calls count as well, though none were offered.
-        """
+        """See Dispatcher. Calls within thoughts are none, native ones count."""
         text, calls = _scan(reply.text)
         return text.strip(), self._with_ids([*calls, *reply.calls])
 

@@ -39,10 +39,7 @@ class Tool(Protocol):
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """A JSON schema of an object.
-
-        Its `required` arguments are checked before a run.
-        """
+        """A JSON schema of an object, checked before a run."""
 
     def run(self, arguments: Mapping[str, Any]) -> str:
         """Return the output, of any length; it is cut later.
@@ -83,10 +80,7 @@ class ToolStarted:
 
 @dataclass(frozen=True)
 class ToolOutput:
-    """Event: a part of a running command's output.
-
-    It comes from the tool's thread.
-    """
+    """Event: a part of a running command's output, from the tool's thread."""
 
     text: str
 
@@ -134,10 +128,7 @@ class Toolbox:
     def _run_together(
         self, calls: Sequence[ToolCall], on_event: Callable[[ToolStarted | ToolEnded], None]
     ) -> tuple[list[ToolResult], bool]:
-        """Execute calls at the same time.
-
-        Returns results, and whether the person ended them.
-        """
+        """Execute calls at once; return results, and whether the person ended them."""
         results: list[ToolResult] = []
         started: list[tuple[float, Future[str]]] = []
         try:
@@ -235,10 +226,7 @@ class RepeatDetector:
         self._is_noted = False
 
     def check(self, calls: Sequence[ToolCall], results: Sequence[ToolResult]) -> tuple[tuple[ToolResult, ...], bool]:
-        """Return results with notes, and whether to stop.
-
-        calls, results: of one answer.
-        """
+        """Return one answer's results with notes, and whether to stop."""
         checked: list[ToolResult] = []
         has_repeats = False
         for call, result in zip(calls, results, strict=True):

@@ -224,10 +224,7 @@ def open_regular(path: Path) -> Any:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all. Raises OSError.
-
-    It keeps its mode.
-    """
+    """Write a file whole or not at all. Raises OSError."""
     mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else FILE_MODE
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(prefix="." + path.name[:40] + ".", dir=path.parent)

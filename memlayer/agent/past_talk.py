@@ -62,10 +62,7 @@ def turns_of(events: Sequence[TalkEvent]) -> tuple[PastTurn, ...]:
 
 
 def messages_of(turns: Sequence[PastTurn]) -> list[Message]:
-    """Return restored turns as messages, oldest first.
-
-    Each stored tool call is a call with its result.
-    """
+    """Return restored turns as messages, oldest first, calls with their results."""
     days = ["", *(day_of(datetime.fromtimestamp(turn.at_ms / 1000)) for turn in turns)]
     rows = [(turn, day if day != before else "") for turn, before, day in zip(turns, days, days[1:], strict=False)]
     return [message for turn, day in rows for message in _messages(turn, day)]

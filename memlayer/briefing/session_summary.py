@@ -1,7 +1,4 @@
-"""The summary of a session: goal, work, decisions, errors, open items.
-
-Paths and commands are exact.
-"""
+"""The summary of a session: goal, work, decisions, errors, open items."""
 
 from __future__ import annotations
 
@@ -121,10 +118,7 @@ def _noted(store: Store, session: Session, events: Sequence[Event]) -> Memory | 
 
 
 def summary_memory(session: Session, text: str, events: Sequence[Event]) -> Memory:
-    """Return the memory that holds a session's summary; one id a session.
-
-    events: all of the session, at least one.
-    """
+    """Return the one memory of a session's summary, from its events."""
     made = event_id(session.id, "", Kind.SESSION_SUMMARY)
     last_ms = max(event.at_ms for event in events)
     return Memory(

@@ -1,7 +1,4 @@
-"""A session summary as text: one labelled line a part.
-
-The labels are in the language of the session.
-"""
+"""A session summary as labelled lines in the language of the session."""
 
 from __future__ import annotations
 

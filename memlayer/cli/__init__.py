@@ -1,7 +1,4 @@
-"""The command line, a file for each group of verbs.
-
-It reaches the store only through the daemon's socket.
-"""
+"""The command line, a file for each group of verbs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The command `memlayer`, its verbs and its slash commands.
-
-Each verb is imported only when it is used.
-"""
+"""The command `memlayer`, its verbs, imported as they are used."""
 
 from __future__ import annotations
 

@@ -25,10 +25,7 @@ STOPPED = "stopped"
 
 
 def run() -> None:
-    """Run the command line and end the process.
-
-    Exit codes: 0, 1 (an error), 2 (wrong or missing arguments), 130 (stopped by Ctrl-C).
-    """
+    """Run the command line; exit 0, 1 (error), 2 (usage), 130 (Ctrl-C)."""
     streams.open_closed()
     sys.excepthook = report_unexpected
     set_streams()

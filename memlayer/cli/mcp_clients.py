@@ -1,7 +1,4 @@
-"""Registers the MCP server with other clients.
-
-Their configuration files are changed in one place, and put back.
-"""
+"""Registers the MCP server in other clients' configuration files."""
 
 from __future__ import annotations
 

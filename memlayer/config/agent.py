@@ -87,10 +87,7 @@ def _hint(text: str) -> str:
 
 
 def for_provider(from_file: Mapping[str, Any], provider: object) -> Mapping[str, Any]:
-    """Return a file's settings for the provider of a flag.
-
-    provider: None for no flag. The models and the address of another provider are left out.
-    """
+    """Return a file's settings for another provider, or as they are."""
     chosen = from_file.get("agent")
     own = chosen.get("provider", "") if isinstance(chosen, dict) else ""
     if not provider or not isinstance(chosen, dict) or own in ("", provider):
@@ -138,10 +135,7 @@ def _clock(value: object) -> object:
 
 
 class SoulSettings(Group):
-    """The agent's persona: files in memlayer's home.
-
-    Nothing is done while they are absent.
-    """
+    """The agent's persona: files in memlayer's home, if there are any."""
 
     file: str = setting("SOUL.md", "Text about the persona, put before the system prompt.")
     evil_file: str = setting("SOUL_EVIL.md", "Another text that may take its place.")

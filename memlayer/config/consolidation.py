@@ -95,10 +95,7 @@ def check_endpoint(group: str, model: str, base_url: str, api_key_env: str, *, k
 
 
 def daemon_variables(settings: Settings) -> tuple[str, ...]:
-    """Return the variables for a language model and a provider of embeddings.
-
-    None where neither is turned on.
-    """
+    """Return the variables of a language model and of an embedding provider."""
     chosen = settings.embedding
     network = NETWORK_VARIABLES if chosen.is_remote else ()
     return tuple(dict.fromkeys((*language_model_variables(settings), *chosen.key_variables, *network)))

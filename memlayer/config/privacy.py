@@ -51,10 +51,7 @@ class PrivacySettings(Group):
 
     @classmethod
     def valid_part(cls, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the valid patterns.
-
-        One mistake must not let the others through.
-        """
+        """Return the valid patterns: a mistake lets no other one through."""
         listed = values.get("extra_patterns")
         patterns = [pattern for pattern in listed if isinstance(pattern, str)] if isinstance(listed, list) else []
         return {"extra_patterns": [pattern for pattern in patterns if is_valid(pattern)][:MAX_PATTERNS]}
@@ -113,10 +110,7 @@ def _start(parsed: Iterable[Any]) -> str:
 
 
 def _paths(parsed: Iterable[Any]) -> int:
-    """Count the ways through a pattern.
-
-    More than MAX_PATHS where they may be without end.
-    """
+    """Count the ways through a pattern, MAX_PATHS and one for endless ones."""
     ways = 1
     for kind, value in parsed:
         if kind in _SINGLE:
@@ -145,10 +139,7 @@ def _repeats(least: int, most: int, body: Iterable[Any]) -> int:
 
 
 def write_own_patterns(home: str, settings: PrivacySettings) -> None:
-    """Write the patterns for hooks without a daemon. Raises OSError.
-
-    No patterns, no file.
-    """
+    """Write the patterns, if any, for hooks without a daemon. Raises OSError."""
     path = paths.own_patterns(home)
     if settings.extra_patterns:
         paths.write_whole(path, json.dumps(settings.pairs).encode())

@@ -146,10 +146,7 @@ def is_loopback(url: str) -> bool:
 
 
 def network_problem(url: str) -> str:
-    """Return why nothing can be sent to an address, or "".
-
-    One line with the name of the variable that is wrong. Loads and sends nothing.
-    """
+    """Return why nothing can be sent to an address, or ""."""
     if is_loopback(url):
         return ""  # direct: see Endpoint.http
     proxies = getproxies()

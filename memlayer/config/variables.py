@@ -27,9 +27,7 @@ class _Environ(EnvSettingsSource):
 
 
 def values_of(environ: Mapping[str, str]) -> dict[str, Any]:
-    """Return group -> name -> value.
-
-    Raises UserError for a group that is no JSON object."""
+    """Return group -> name -> value. Raises UserError for bad JSON."""
     try:
         return _Environ(environ)()
     except SettingsError as bad:

@@ -26,10 +26,7 @@ NEAREST = 12  # statements that share most words
 
 @dataclass
 class Draft:
-    """Changes to core memories, seen by later statements at once.
-
-    A second write, or one after a crash, changes nothing.
-    """
+    """Changes to core memories, seen by later statements at once; idempotent."""
 
     store: Store
     indexer: Indexer
@@ -117,10 +114,7 @@ class Conflicts:
                 yield known, judge(older.text, newer.text)
 
     def _near(self, draft: Draft, new: Memory) -> list[Memory]:
-        """Current core memories of the project by shared words, most first.
-
-        Those of the draft follow.
-        """
+        """The draft's and the project's current core memories by shared words."""
         scope = Scope((new.project_id,), extra={"category": Category.CORE})
         hits = self.store.search_text(sorted(set(index_terms(new.text).split())), scope, NEAREST)
         pending = [

@@ -202,10 +202,7 @@ class Consolidator:
             self._write(replace(memory, superseded_by=memory.id, superseded_ms=self.now_ms()))
 
     def put_back(self, memories: Sequence[Memory]) -> None:
-        """Write memories as they were before a change.
-
-        Their text in between stays in the history.
-        """
+        """Write memories as before a change; the history keeps that."""
         ids = [row.id for row in memories]
         now = self.store.memories(MemoryQuery(ids=ids, limit=len(ids))) if ids else []
         texts = {row.id: row.text for row in memories}
@@ -269,7 +266,7 @@ class Consolidator:
         return [turn for turn in turns if turn.id not in still_open][:limit]
 
     def _still_open(self, turns: Sequence[Memory]) -> set[str]:
-        """Return the ids of the sessions' last turns, while they may get an answer."""
+        """Return the sessions' last turns that may still get an answer."""
         since_ms = self.now_ms() - OPEN_MS
         unanswered = [turn for turn in turns if ANSWER not in turn.text and turn.at_ms >= since_ms]
         session_ids = {turn.session_id for turn in unanswered if not self._has_ended(turn.session_id)}

@@ -86,10 +86,7 @@ def is_withdrawn(memory: Memory) -> bool:
 
 
 def is_rule_made(memory: Memory) -> bool:
-    """True for a statement of a turn, never edited, restored or pinned.
-
-    A rule made it, or a language model that read the session.
-    """
+    """True for a statement of a turn, never edited, restored or pinned."""
     return bool(memory.category == Category.CORE and memory.prompt_id and memory.session_id and not memory.pinned)
 
 

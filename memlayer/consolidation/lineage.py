@@ -20,10 +20,7 @@ CURRENT, SUPERSEDED, REWORDED, RETIRED = "current", "superseded", "reworded", "r
 
 
 def head(store: Store, memory: Memory) -> Memory:
-    """The memory that holds in place of this one.
-
-    Itself when it holds, is retired, or its successor was forgotten.
-    """
+    """The memory that holds in place of this one, or itself."""
     return head_of(memory, lambda memory_id: next(iter(store.memories(MemoryQuery(ids=[memory_id]))), None))
 
 

@@ -1,7 +1,4 @@
-"""A hook's call: its event, its answer, and the steps between.
-
-The agent's turns take the same steps; see daemon.ops.agent_turns.
-"""
+"""A hook's or the agent's call: event, answer, steps between."""
 
 from __future__ import annotations
 

@@ -29,10 +29,7 @@ def _now_ms() -> int:
 
 @dataclass(frozen=True)
 class ForgetPlan:
-    """The rows that a forget deletes.
-
-    memories: those of `rows`, newest first. named_ids: of those that the selection names.
-    """
+    """The rows that a forget deletes, and their memories, newest first."""
 
     selection: Selection
     rows: DeletionPlan = field(default_factory=DeletionPlan)

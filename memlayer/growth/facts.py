@@ -19,10 +19,7 @@ PART = 5_000  # ids of events in one question to the store
 
 @dataclass(frozen=True)
 class Said:
-    """The sessions in which a memory was said.
-
-    at_ms: of each session, its first time. by_hand: a person asked to remember it.
-    """
+    """The sessions that said a memory, by their first time."""
 
     at_ms: Mapping[str, int] = field(default_factory=dict)
     by_hand: bool = False

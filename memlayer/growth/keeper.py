@@ -22,10 +22,7 @@ class LevelKeeper:
     store: Store
 
     def renew(self, now_ms: int, project_id: str = "") -> set[str]:
-        """Compute levels of a project, or of all; return projects changed.
-
-        Promotion and demotion alike: an old last use lowers a level. Raises StoreError.
-        """
+        """Compute levels, up and down; return projects changed. Raises StoreError."""
         query = MemoryQuery(project_id=project_id, category=Category.CORE, is_current=True, limit=MAX_ROWS)
         changed = self.changes(self.store.memories(query), now_ms)
         if changed:

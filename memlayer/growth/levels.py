@@ -66,29 +66,20 @@ class Facts:
         return len(self.strengths)
 
     def confidence(self, accesses: int) -> float:
-        """Return the mean of the strongest accesses.
-
-        Sessions that were only shown a note take nothing from those that used it.
-        """
+        """Return the mean of the strongest accesses."""
         best = self.strengths[:accesses]
         return round(sum(best) / len(best), 3) if best else 0.0
 
 
 class Growth(NamedTuple):
-    """A memory's level.
-
-    reason: the first criterion that the next level lacks, "" at the highest.
-    """
+    """A memory's level, and the first criterion that the next lacks."""
 
     level: Level
     reason: str
 
 
 def grow(facts: Facts, now_ms: int) -> Growth:
-    """Return the highest level whose criteria hold.
-
-    A higher level lasts longer, so the age that a lower one asks does not matter.
-    """
+    """Return the highest level whose criteria hold."""
     reasons = {level: _refusal(facts, criteria, now_ms) for level, criteria in CRITERIA.items()}
     level = max((level for level, reason in reasons.items() if not reason), default=Level.RAW)
     higher = next((candidate for candidate in CRITERIA if candidate > level), None)

@@ -71,10 +71,7 @@ class ExtraFiles:
         return next((path for path in self._known or () if _session_of(path) == session_id), "")
 
     def sync(self) -> bool:
-        """Bring the store up to date; False if more is left.
-
-        Raises StoreError or OSError.
-        """
+        """Bring the store up to date; False if more is left."""
         known, hosts = dict(self._load()), self.host_folders()
         if not (self.named or known or hosts):
             return True

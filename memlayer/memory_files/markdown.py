@@ -173,10 +173,7 @@ def digest(text: str) -> str:
 
 
 def render(title: str, sections: Sequence[tuple[str, Sequence[Line]]]) -> tuple[str, str]:
-    """Return (the whole file, its revision's name).
-
-    sections: (heading, its memories); "" for no heading.
-    """
+    """Return (the whole file, its revision) of headings with their memories."""
     out = ["", "# " + normalized(title).replace("\n", " "), ""]
     for heading, lines in sections:
         if heading:

@@ -20,10 +20,7 @@ Changes = Mapping[str, int]  # path from the top of the repository -> time of it
 
 
 def changes_since(folder: str, since_s: int) -> dict[str, int]:
-    """Return the files with commits since then.
-
-    Empty without git, outside of a repository, and when git fails or takes too long.
-    """
+    """Return the files with commits since then; none without git."""
     # The folder itself, not a repository above it.
     above = {"GIT_CEILING_DIRECTORIES": posixpath.dirname(project.real(folder))}
     words = ["-C", folder, *_LOG, "--since=%d" % since_s, "-n", str(MAX_COMMITS)]
@@ -35,10 +32,7 @@ def changes_since(folder: str, since_s: int) -> dict[str, int]:
 
 
 def newest_changes(log: str) -> dict[str, int]:
-    """Return path -> time of its newest commit.
-
-    log: the output of git.
-    """
+    """Return path -> time of its newest commit in git's output."""
     newest: dict[str, int] = {}
     for commit in log.split(_COMMIT)[1:]:
         time_s, _, names = commit.replace("\n", "\0").partition("\0")

@@ -51,10 +51,7 @@ def is_protocol(error: str) -> bool:
 
 
 def telling_lines(error: str) -> list[str]:
-    """Return the lines that name the error, in order.
-
-    At most MAX_LINES are read.
-    """
+    """Return the lines that name the error, in order."""
     lines = [line.strip()[:MAX_LINE_CHARS] for line in re.split(r"[\r\n]+", _TOOL_ERROR.sub("", error))]
     lines = [line for line in lines[:MAX_LINES] if line and not _BANNER.match(line)]
     if any(line.startswith(_TRACEBACK) for line in lines):

@@ -100,10 +100,7 @@ def is_same(command: str, other: str) -> bool:
 
 
 def worked_after(calls: Sequence[Call], place: int) -> Call | None:
-    """Return the call that worked after a failed one, or None.
-
-    calls: of one session, in order.
-    """
+    """Return the call of a session that worked after a failed one."""
     failed = calls[place]
     for other in calls[place + 1 : place + 1 + LOOKED_AHEAD]:
         if other.tool in EDITS and not other.is_failed:

@@ -34,10 +34,7 @@ def is_same_file(path: str, wanted: str) -> bool:
 
 
 def history_of(store: Store, project_id: str, path: str) -> FileHistory:
-    """Return a file's history in a project. Raises StoreError.
-
-    path: as a person types it, absolute or the end of one.
-    """
+    """Return the history of a path, or its end. Raises StoreError."""
     rows = store.memories(
         MemoryQuery(project_id=project_id, category=Category.CORE, is_current=True, limit=MAX_MEMORIES)
     )

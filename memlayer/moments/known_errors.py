@@ -26,10 +26,7 @@ class Cure:
 
 @dataclass(frozen=True)
 class KnownErrors:
-    """A project's errors.
-
-    By signature: the failures, and the notes in force that explain it.
-    """
+    """A project's errors: failures and notes in force, by signature."""
 
     store: Store
     failures: dict[str, list[Failure]]

@@ -28,10 +28,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Moment:
-    """A moment with its lines.
-
-    marks: remembered in the session, so that nothing is told twice.
-    """
+    """A moment with its lines; its marks stay in the session."""
 
     kind: str
     lines: tuple[Line, ...]

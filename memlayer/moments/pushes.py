@@ -47,10 +47,7 @@ def speaks_of_push(title: str) -> bool:
 
 
 def is_push(title: str, names: Collection[str] = ()) -> bool:
-    """Return whether a task is done once a branch is pushed.
-
-    names: of the repository's branches.
-    """
+    """Return whether a task is done once a branch is pushed."""
     return speaks_of_push(title) and all(
         _OF_A_PUSH.fullmatch(word) or word.rstrip(".!") in names for word in title.split()
     )

@@ -51,10 +51,7 @@ class AnthropicChat(SdkChat):
         return Message.construct(**{"usage": None, "stop_reason": None, **answer})
 
     def foreign_headers(self) -> list[str]:
-        """See SdkChat.
-
-        They are meant for another address, and may hold its key.
-        """
+        """See SdkChat. They are meant for another address, with its key."""
         lines = os.environ.get("ANTHROPIC_CUSTOM_HEADERS", "").split("\n")
         return [line.partition(":")[0].strip() for line in lines if ":" in line]
 
@@ -109,10 +106,7 @@ def _told(message: WireMessage) -> list[JsonObject]:
 
 
 def _thinking_blocks(reasoning: str, model: str) -> list[JsonObject]:
-    """Return the blocks of a thought as they were given.
-
-    They are signed for their model; another one does not take them.
-    """
+    """Return a thought's blocks; they are signed for their model alone."""
     try:
         thought = json.loads(reasoning) if reasoning else {}
     except (ValueError, RecursionError):

@@ -171,10 +171,7 @@ def chat_provider(settings: Settings, home: str) -> BudgetedChat:
 
 
 def language_model(settings: Settings) -> ClaudeQuestions | Questions:
-    """Return the model that reads sessions; not for `rules`.
-
-    Loads and sends nothing.
-    """
+    """Return the model that reads sessions, unloaded; not for `rules`."""
     chosen = settings.consolidation
     endpoint = Endpoint(PROVIDERS[chosen.provider], Asker("consolidation"), chosen.base_url, chosen.key_variable)
     if endpoint.name == "claude-cli":

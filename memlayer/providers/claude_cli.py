@@ -217,10 +217,7 @@ def _direct() -> dict[str, str]:
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:
-    """Kill the process and its children.
-
-    It leads a group of its own, so its id is the group's.
-    """
+    """Kill the process and its children, a group of its own."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
 

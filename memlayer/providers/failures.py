@@ -31,10 +31,7 @@ def is_too_long(status: int, message: str) -> bool:
 
 
 def refuses_tools(status: int, message: str) -> bool:
-    """Return whether a server's error is about tools.
-
-    Old versions of llama.cpp answer 500 (Unsupported param: tools).
-    """
+    """Return whether a server's error is about tools."""
     return "tool" in message and (status in (400, 422, 501) or (status == 500 and "param" in message))
 
 

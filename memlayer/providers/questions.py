@@ -25,10 +25,7 @@ class StatusError(Exception):
 
 
 def open_client(endpoint: Endpoint, key_header: str = "authorization", **more: Any) -> Any:
-    """Return a client that sends the endpoint's key.
-
-    It waits as long as its caller does. Raises NotSent.
-    """
+    """Return a client that sends the endpoint's key. Raises NotSent."""
     import httpx
 
     key = endpoint.key()

@@ -53,10 +53,7 @@ class Reading(ABC):
 
     @abstractmethod
     def take_whole(self, answer: Any) -> str:
-        """Take an answer in one piece; return its text.
-
-        Raises AttributeError, LookupError or TypeError for another shape.
-        """
+        """Take an answer in one piece; return its text."""
 
     @abstractmethod
     def thought(self) -> str:
@@ -247,10 +244,7 @@ async def object_instead(response: Any, endpoint: Endpoint) -> JsonObject | None
 
 
 def object_of(text: str, endpoint: Endpoint) -> JsonObject | None:
-    """Return the JSON object of an answer, None for another text.
-
-    Raises ChatError for a web page.
-    """
+    """Return an answer's JSON object or None. Raises ChatError for HTML."""
     if is_page(text):
         raise endpoint.web_page(text)
     with contextlib.suppress(ValueError, RecursionError):

@@ -142,10 +142,7 @@ class Service(ABC):
 
 
 class OpenAIEmbeddings(Service):
-    """The endpoint `/embeddings`: OpenAI, Ollama, LM Studio, vLLM.
-
-    These models know no difference between query and passage.
-    """
+    """The endpoint `/embeddings`: OpenAI, Ollama, LM Studio, vLLM."""
 
     def request(self, texts: Sequence[str], *, is_query: bool) -> tuple[str, JsonObject]:
         """See Service."""

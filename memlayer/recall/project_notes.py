@@ -41,10 +41,7 @@ MAX_GROWTH, MIN_GROWTH = 0.1, 100
 
 @dataclass(frozen=True)
 class Note:
-    """A note in force.
-
-    weights: of its terms, as TermStats had them at the load.
-    """
+    """A note in force, with its terms' weights at the load."""
 
     memory: Memory
     weights: Mapping[str, float]
@@ -81,10 +78,7 @@ class ProjectNotes:
             self._known.pop(project_id, None)
 
     def of(self, project_id: str) -> tuple[Note, ...]:
-        """Return the project's notes that a model wrote, newest first.
-
-        Without those that repeat an order in the person's own words. Raises StoreError.
-        """
+        """Return the notes that a model wrote, without echoes. Raises StoreError."""
         return self._loaded(project_id).notes
 
     def _loaded(self, project_id: str) -> Loaded:
@@ -130,10 +124,7 @@ class ProjectNotes:
     def choose(
         self, query: Query, project_id: str, session: Session | None, *, is_first: bool = True
     ) -> list[Candidate]:
-        """Return the notes that fit a prompt, best first.
-
-        None that its context has whole. Raises StoreError.
-        """
+        """Return notes that fit and that the context lacks, best first."""
         loaded = self._loaded(project_id)
         asked = self._weights(query.text, loaded.common, query.terms)
         least, most = (LEAST_FIRST, MAX_FIRST) if is_first else (LEAST_LATER, MAX_LATER)
@@ -155,10 +146,7 @@ class ProjectNotes:
 
 
 def fit(note: Mapping[str, float], asked: Mapping[str, float]) -> float:
-    """Return how well a note fits a prompt, in [0, 1].
-
-    note, asked: the weights of their terms.
-    """
+    """Return how well weighted terms fit, in [0, 1]."""
     shared = note.keys() & asked.keys()
     if not shared:
         return 0.0

@@ -106,10 +106,7 @@ class Evidence:
         return 1.0 / (1.0 + math.exp(BIAS - STEEPNESS * (lexical + vector)))
 
     def fit(self, weights: Weights, best_bm25: float) -> float:
-        """Return the fit among the hits of one search.
-
-        It is in [0, 1]. best_bm25: their best.
-        """
+        """Return the fit among one search's hits, in [0, 1]."""
         vector = self.clipped
         if self.bm25 is None or (self.foreign and not self.bm25):
             return vector or 0.0

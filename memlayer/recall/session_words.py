@@ -54,10 +54,7 @@ class LiveSessions:
                 self._words.pop(session_id, None)
 
     def begin(self, session_id: str) -> None:
-        """Note a session that has nothing in the store.
-
-        A look there costs more than all of recall.
-        """
+        """Note a session that has nothing in the store."""
         with self._lock:
             self._known(session_id)
 

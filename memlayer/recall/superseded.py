@@ -23,10 +23,7 @@ Turn = tuple[str, str]  # session id, prompt id
 
 @dataclass(frozen=True)
 class Replacement:
-    """A replacement of a statement.
-
-    said: terms of the stale statement. head: its successor; None if it was taken back.
-    """
+    """A stale statement's terms and its successor, None if taken back."""
 
     said: frozenset[str]
     head: Memory | None
@@ -42,10 +39,7 @@ def replacement_of(old: Memory, head: Memory) -> Replacement:
 
 
 class SupersededStatements:
-    """The superseded statements of a store by their turn.
-
-    Thread-safe; the writer refreshes it.
-    """
+    """The superseded statements of a store by their turn. Thread-safe."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

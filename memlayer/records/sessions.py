@@ -155,10 +155,7 @@ class Sessions:
             return self._get(session_id)
 
     def named(self, start: str) -> list[Session]:
-        """Return the session of an id, else those that begin so.
-
-        Newest first. The common start of the agent's talks may be left out.
-        """
+        """Return the session of an id, else those that begin so."""
         session = self.get(start)
         if session is not None:
             return [session]

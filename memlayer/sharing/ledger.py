@@ -38,10 +38,7 @@ CREATE TABLE IF NOT EXISTS waiting (id TEXT PRIMARY KEY, line TEXT NOT NULL) WIT
 
 
 class Version(NamedTuple):
-    """The last shared version of a row.
-
-    Of two the higher (clock, machine) wins.
-    """
+    """The last shared version of a row; the higher (clock, machine) wins."""
 
     digest: bytes
     clock: int
@@ -164,10 +161,7 @@ class Ledger:
             self._all("DELETE FROM gone WHERE number = 0")
 
     def renamed(self, former: str, at_ms: int, who: str) -> None:
-        """Begin a log of another name.
-
-        The former one counts as another machine's.
-        """
+        """Begin a log of another name; the former one is another machine's."""
         with self.changing():
             for log in (ROWS, GONE):
                 self.advance(former, log, Reached(int(self.fact("last_" + log)), at_ms, who))

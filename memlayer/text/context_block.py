@@ -193,10 +193,7 @@ def best_sentences(spans: Sequence[str], weights: Sequence[float], max_chars: in
 
 
 def bare_id(text: str) -> str:
-    """The id within a citation, without punctuation.
-
-    A key stays as it is.
-    """
+    """The id within a citation, without punctuation; a key as it is."""
     cited = _CITED.search(text)
     if cited:
         return cited.group(1)

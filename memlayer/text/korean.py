@@ -69,10 +69,7 @@ def index_terms(run: str) -> tuple[str, ...]:
 
 
 def query_terms(run: str) -> list[str]:
-    """Terms of one Hangul run for a question.
-
-    Empty for grammar or filler.
-    """
+    """Terms of one Hangul run for a question, none for grammar."""
     stop_words = word_set(__package__, "korean_stop")
     if run in stop_words or run in _endings() or not any(_FIRST <= ord(syllable) <= _LAST for syllable in run):
         return []
@@ -90,10 +87,7 @@ def query_terms(run: str) -> list[str]:
 
 
 def _without_ending(run: str) -> str:
-    """Take particles or an ending off; two syllables remain.
-
-    Otherwise the run stays whole.
-    """
+    """Take particles or an ending off, where two syllables remain."""
     for at in range(len(run) - 1, 0, -1):
         if _final(run[at]) == _SS and run[at] not in _NOT_PAST:
             # A past tense: the syllables after the mark are an ending. `제출했어` -> `제출`, `옮겼더라` -> `옮겼`.

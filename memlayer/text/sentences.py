@@ -92,10 +92,7 @@ def width(text: str) -> int:
 
 
 def sentences(text: str) -> list[Span]:
-    """Return the sentences of `text` in order, without white space around them.
-
-    A list item is a sentence.
-    """
+    """Return the sentences and list items of `text`, in order, bare."""
     spans = []
     start = 0
     for end in (*_ends(text), len(text)):
@@ -119,10 +116,7 @@ def _ends(text: str) -> list[int]:
 
 
 def is_question(text: str) -> bool:
-    """True if the last sentence asks.
-
-    A question word alone is not enough.
-    """
+    """True if the last sentence asks, by more than a question word."""
     lines = [line.strip() for line in text.strip().split("\n") if line.strip()]
     if not lines:
         return False
@@ -183,10 +177,7 @@ def prose(text: str) -> str:
 
 
 def _without_open_tags(text: str) -> str:
-    """The text with a sign for `<` of unclosed tags.
-
-    For each of them the rest of the text would be read.
-    """
+    """The text with a sign for `<` of unclosed tags."""
     closed: set[str] = set()
     out = list(text)
     for tag in reversed(list(_TAG.finditer(text))):

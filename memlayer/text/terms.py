@@ -147,10 +147,7 @@ def _measure(word: str) -> int:
 
 
 def _ends_short(word: str) -> bool:
-    """True for a final consonant, vowel, consonant: `mov`, `stor`, `nam`.
-
-    The last consonant is not w, x or y.
-    """
+    """True for a final consonant, vowel, consonant but w, x, y."""
     if len(word) < 3 or word[-1] in "wxy":
         return False
     at = len(word) - 1
@@ -158,10 +155,7 @@ def _ends_short(word: str) -> bool:
 
 
 def index_terms(text: str) -> str:
-    """Return the terms of `text` for the index column, joined by spaces.
-
-    Lower case, with repeats.
-    """
+    """Return the lower-case terms of `text`, joined by spaces, with repeats."""
     terms: list[str] = []
     for match in _TOKEN.finditer(unicodedata.normalize("NFKC", without_marks(text))):
         kind, token = match.lastgroup, match.group()
@@ -175,10 +169,7 @@ def index_terms(text: str) -> str:
 
 
 def term_shares(text: str) -> dict[str, float]:
-    """Return term -> its share of a word.
-
-    Else a long word counts as many.
-    """
+    """Return term -> its share of a word."""
     shares: dict[str, float] = {}
     for match in _TOKEN.finditer(unicodedata.normalize("NFKC", without_marks(text))):
         kind, token = match.lastgroup, match.group()
@@ -304,10 +295,7 @@ def inverse_document_frequency(documents: int, holding: int) -> float:
 
 
 def frequencies(terms: Iterable[str], document: Sequence[str]) -> dict[str, int]:
-    """Count each of the terms that occur in a document.
-
-    document: its terms, with repeats.
-    """
+    """Count each of the terms that occur in a document's."""
     return {term: document.count(term) for term in set(terms).intersection(document)}
 
 

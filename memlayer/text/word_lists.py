@@ -13,10 +13,7 @@ def words(text: str) -> tuple[str, ...]:
 
 
 def rows(package: str, name: str) -> Iterator[list[str]]:
-    """Yield the cells of each row of a package's TSV file.
-
-    Comments and empty lines are left out.
-    """
+    """Yield the cells of each row of a package's TSV file."""
     table = pkgutil.get_data(package, name)  # `importlib.resources` takes a tenth of a verb to import
     for line in (table or b"").decode("utf-8").splitlines():
         if line and not line.startswith("#"):
@@ -25,10 +22,7 @@ def rows(package: str, name: str) -> Iterator[list[str]]:
 
 @cache
 def word_list(package: str, name: str) -> tuple[str, ...]:
-    """Return a list of the package's `words.tsv`, in its order.
-
-    Raises KeyError for a name that the table lacks.
-    """
+    """Return a list of the package's `words.tsv`. Raises KeyError."""
     return _lists(package)[name]
 
 
@@ -40,10 +34,7 @@ def word_set(package: str, name: str) -> frozenset[str]:
 
 @cache
 def _lists(package: str) -> dict[str, tuple[str, ...]]:
-    """All lists of a package by name.
-
-    Rows of a name are joined.
-    """
+    """All lists of a package by name, rows of a name joined."""
     by_name: dict[str, tuple[str, ...]] = {}
     for name, listed in rows(package, "words.tsv"):
         by_name[name] = by_name.get(name, ()) + words(listed)

@@ -67,10 +67,7 @@ class Profile:
 
 
 def profiles(store: Store, project_id: str, since_ms: int, limit: int = MAX_ROWS) -> list[Profile]:
-    """Return profiles of sessions since a time, oldest first.
-
-    limit: of memories, and of tool calls. Raises StoreError.
-    """
+    """Return profiles of sessions since a time, oldest first. Raises StoreError."""
     query = MemoryQuery(project_id=project_id, is_current=True, limit=limit)
     by_session: dict[str, list[Memory]] = {}
     for row in store.memories(query):
@@ -146,10 +143,7 @@ def profile_of(rows: Sequence[Memory], files: Iterable[str], stated: Iterable[St
 
 
 def _best(rows: Sequence[Memory], turns: Sequence[Memory]) -> Memory:
-    """Return the memory that tells a session best.
-
-    Its summary, else its newest statement, else its last turn.
-    """
+    """Return the session's summary, else its newest statement, else last turn."""
     summaries = [row for row in rows if row.known_kind is Kind.SESSION_SUMMARY]
     stated = sorted((row for row in rows if row.category == Category.CORE), key=lambda row: row.at_ms)
     return (summaries[-1:] or stated[-1:] or list(turns[-1:]))[0]

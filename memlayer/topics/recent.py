@@ -18,10 +18,7 @@ LINE_CHARS = 240
 
 
 def within_a_day(turns: Sequence[Memory], now_ms: int) -> list[Memory]:
-    """Return the turns of a sliding day, newest first, at most MAX_EVENTS.
-
-    turns: newest first.
-    """
+    """Return the turns of a day, newest first, at most MAX_EVENTS."""
     return [turn for turn in turns if now_ms - turn.at_ms < DAY_MS][:MAX_EVENTS]
 
 

@@ -107,10 +107,7 @@ class ExportFile:
             raise UserError(f"{path} was written by another version of memlayer: format {str(head[MARK])[:40]}")
 
     def parts(self, is_rehearsal: bool = False) -> Iterator[Part]:
-        """Yield the new lines in parts; projects become known on the way.
-
-        A bad line is left out and counted with its reason.
-        """
+        """Yield the new lines in parts; bad ones are counted with reasons."""
         self.counts.dry_run = is_rehearsal
         part, begun = Part(), 0
         for record, end in self._lines():

@@ -109,10 +109,7 @@ def _digits(text: str) -> set[str]:
 
 
 def _normalised(text: str) -> tuple[str, list[int]]:
-    """Return (normalised text, each character's place in the original).
-
-    NFC, lower case, white space single.
-    """
+    """Return (normalised text, each character's place in the original)."""
     out: list[str] = []
     places: list[int] = []
     at = 0

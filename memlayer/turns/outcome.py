@@ -64,10 +64,7 @@ _PLACEHOLDER = re.compile(r"[<{]\w[\w -]*[>}]|\.\.\.|…")
 
 
 def outcome(prompt: str, answers: Sequence[str]) -> str:
-    """The sentence about the result of a turn, "" for none.
-
-    Small talk, a promise and a missing answer have none.
-    """
+    """The sentence about the result of a turn, "" for none."""
     if not answers or is_open_question(prompt, list(answers)):
         return ""
     sentences = [

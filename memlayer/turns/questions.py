@@ -71,10 +71,7 @@ def asks_a_fact(prompt: str) -> bool:
 
 
 def is_open_question(prompt: str, answers: Sequence[str]) -> bool:
-    """True for a question to which nothing was stated.
-
-    Such are an answer of "I do not know", one that only asks back, and one that only promises to look.
-    """
+    """True for a question that no answer stated anything to."""
     if not any(answer.strip() for answer in answers):
         return is_question(prompt)
     asks = is_question(prompt) or is_question(_without_afterthought(prompt))
@@ -82,10 +79,7 @@ def is_open_question(prompt: str, answers: Sequence[str]) -> bool:
 
 
 def is_still_open(text: str) -> bool:
-    """True for a turn's text whose question has no answer.
-
-    Turns that an older version marked as open are read again.
-    """
+    """True for a turn's text whose question has no answer."""
     prompt, answer = prompt_and_answer(text)
     return is_open_question(prompt, [answer])
 

@@ -48,10 +48,7 @@ def refuse_too_long(text: str) -> None:
 
 
 def says_everywhere(text: str) -> bool:
-    """True if a text says that it holds in every project.
-
-    In doubt it does not.
-    """
+    """True if a text surely says that it holds in every project."""
     return _EVERYWHERE.search(text) is not None and _NOT_EVERYWHERE.search(text) is None
 
 

@@ -32,10 +32,7 @@ MAX_SIGNAL = 0.2
 
 
 def is_routine(prompt: str, answers: Sequence[str]) -> bool:
-    """True if nothing in the turn is worth recalling; in doubt False.
-
-    Cheap, by its form alone.
-    """
+    """True if a turn's form shows that nothing is worth recalling."""
     request = without_marks(prompt).strip()
     answer = " ".join(without_marks(span).strip() for span in answers).strip()
     if _FAILED.match(answer) or (_FAILED.match(request) and not answer):

@@ -54,10 +54,7 @@ def prompt_and_answer(text: str) -> tuple[str, str]:
 
 
 def unlabelled(text: str) -> str:
-    """The text without the speakers' labels and marks of redaction.
-
-    They would weigh in every search.
-    """
+    """The text without the speakers' labels and marks of redaction."""
     lines = []
     for line in without_marks(text).split("\n"):
         for label in (USER, ASSISTANT):
@@ -133,10 +130,7 @@ def _goes_on(before: str, after: str) -> bool:
 
 
 def bare(text: str, *, holes: bool = False) -> str:
-    """Return text without marks of media and private spans.
-
-    holes: see readable.
-    """
+    """Return text without marks of media and private spans (readable)."""
     return _MEDIA.sub(" ", with_holes(text) if holes else text.replace(PRIVATE, " ")).strip()
 
 

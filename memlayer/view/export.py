@@ -24,10 +24,7 @@ ROWS = 10_000
 
 
 def write(source: Source, path: str, project: Project, month: str = "") -> int:
-    """Write the file, for this user alone; return its bytes.
-
-    month: such as 2026-11, "" for all. Raises UserError, OSError.
-    """
+    """Write a month, or all; return its bytes. Raises UserError, OSError."""
     path = os.path.abspath(os.path.expanduser(path))
     if os.path.lexists(path):
         raise UserError(f"{path} is there already. Give another name")

@@ -240,9 +240,7 @@ def cookies(header: str, name: str) -> Iterator[str]:
 
 
 def _headers(scope: Scope) -> dict[str, str]:
-    """Return the headers by name.
-
-    A repeated header has no valid value, but for cookies."""
+    """Return the headers by name, repeated ones without a value."""
     headers: dict[str, str] = {}
     for name, value in scope["headers"]:
         key, text = name.decode("latin-1").lower(), value.decode("latin-1")

@@ -80,10 +80,7 @@ def address_of(home: str) -> str:
 
 
 def listen(port: int) -> socket.socket:
-    """Return a listening socket; port 0: 37777, or the next free one.
-
-    Raises UserError.
-    """
+    """Return a listening socket, by default 37777. Raises UserError."""
     tried = range(port, port + 1) if port else range(PORT, PORT + PORTS_TRIED)
     for number in tried:
         made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)

@@ -36,10 +36,7 @@ class Forgotten(Message):
 
 
 class AgedRows(Message):
-    """Rows of a project that are too old.
-
-    what: a memory's category or an event's kind.
-    """
+    """Rows of a project that are too old, by category or kind."""
 
     project_id: str = ""
     project: str = ""
@@ -99,10 +96,7 @@ class ReviewList(Message):
 
 
 class Decided(Message):
-    """A decision on a memory under review, and the memory after it.
-
-    memory: None where no task is meant.
-    """
+    """A decision, and the memory after it, None for a task's."""
 
     how: str = ""
     memory: MemoryRow | None = None

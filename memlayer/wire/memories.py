@@ -137,10 +137,7 @@ class MissingSource(Message):
 
 
 class Neighbour(Message):
-    """A turn near a memory's own.
-
-    mine: it is the own one.
-    """
+    """A turn near a memory's own, or the own one."""
 
     key: str = ""
     citation: str = ""

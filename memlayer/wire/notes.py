@@ -76,10 +76,7 @@ class ProjectEstimate(Message):
 
 
 class SessionsRead(Message):
-    """The estimate of a reading, or its counts once it is done.
-
-    waiting: left over, because of problem.
-    """
+    """The estimate of a reading, or its counts and what waits."""
 
     dry_run: bool = False
     is_on: bool = False

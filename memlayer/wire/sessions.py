@@ -103,10 +103,7 @@ class CureRow(Message):
 
 
 class Cures(Message):
-    """Notes about an error, and its cures.
-
-    met: how many sessions had it.
-    """
+    """Notes about an error, its cures, and its sessions' number."""
 
     memories: list[MemoryRow] = []
     cures: list[CureRow] = []

@@ -194,10 +194,7 @@ class TeamPushed(Message):
 
 
 class TeamPulled(Message):
-    """Counts of a pull.
-
-    new: or changed; gone: their authors took them back.
-    """
+    """Counts of a pull; gone ones were taken back."""
 
     notes: int = 0
     new: int = 0

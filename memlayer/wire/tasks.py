@@ -64,10 +64,7 @@ class TaskList(Message):
 
 
 class TaskNeighbour(Message):
-    """An entity beside a task.
-
-    others: how many further memories name it.
-    """
+    """An entity beside a task, and how many memories name it."""
 
     rel: str = ""
     type: str = ""
@@ -124,10 +121,7 @@ class TopicRow(Message):
 
 
 class TopicsFound(Message):
-    """A project's matters, the largest first.
-
-    session_count: of all that were grouped.
-    """
+    """A project's matters, the largest first, and all sessions grouped."""
 
     topics: list[TopicRow] = []
     session_count: int = 0

@@ -134,10 +134,7 @@ class StatsFound(Message):
 
 
 class Damage(Message):
-    """Damage of a table.
-
-    aside: the folder that its remains are kept in, or "".
-    """
+    """Damage of a table, and the folder of its remains."""
 
     table: str = ""
     says: str = ""

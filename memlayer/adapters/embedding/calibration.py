@@ -48,10 +48,7 @@ class Centring:
 
 
 def centre(raw: Matrix, mean: Matrix, axis: Matrix) -> Matrix:
-    """Center raw vectors (n x d) and scale them to length 1.
-
-    Less mean (d), less (row . axis) times axis (d, or zeros).
-    """
+    """Center raw vectors (n x d) and scale them to length 1."""
     moved = raw - mean
     moved -= np.outer(moved @ axis, axis)
     centred: Matrix = moved / np.maximum(np.linalg.norm(moved, axis=1, keepdims=True), 1e-12)
@@ -78,10 +75,7 @@ def read(folder: Path) -> Centring | None:
 
 
 def write(folder: Path, centring: Centring, made: str) -> None:
-    """Write calibration.json to the folder.
-
-    made: a line on its origin. An unwritable folder is no error.
-    """
+    """Write calibration.json, if the folder can be written. made: its origin."""
     known = centring.calibration
     data = {"made": made, "low": known.low, "high": known.high, "mean": centring.mean, "axis": centring.axis}
     write_json(folder / CALIBRATION_FILE, data)

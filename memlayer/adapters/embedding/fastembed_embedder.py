@@ -250,10 +250,7 @@ def _embed_raw(model: TextEmbedding, prefixed: Sequence[str]) -> Matrix:
 
 
 def _clean(text: str) -> str:
-    """Return the part of a text that a model can see.
-
-    Lone surrogates, which no tokenizer takes, become `?`.
-    """
+    """Return a text as a tokenizer takes it: lone surrogates are `?`."""
     return text[:MAX_CHARS].encode("utf-8", "replace").decode("utf-8")
 
 

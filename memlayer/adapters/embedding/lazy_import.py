@@ -91,10 +91,7 @@ def forbid_reports() -> None:
 
 
 def import_fastembed(*, to_fetch: bool = False) -> None:
-    """Import fastembed lean.
-
-    Without `to_fetch` for models on the disk only: this process cannot fetch a model any more.
-    """
+    """Import fastembed, lean and unable to fetch models unless `to_fetch`."""
     forbid_reports()
     _import_lean("fastembed", UNUSED_TO_FETCH if to_fetch else UNUSED_BY_FASTEMBED)
 

@@ -57,10 +57,7 @@ def models_root() -> Path:
 
 
 def find(model: str) -> Path | None:
-    """Return a model's local folder; None for other names.
-
-    The model: a shipped name or an absolute path.
-    """
+    """Return a model's local folder; None where it names none."""
     if model == SHIPPED_MODEL:
         return models_root() / SHIPPED_MODEL
     path = Path(model).expanduser()

@@ -82,10 +82,7 @@ class Pieces:
 
 
 class _Filler:
-    """A last pre-tokenizer that fills each word with its pieces.
-
-    The library then leaves them as they are.
-    """
+    """A last pre-tokenizer that fills each word with its pieces."""
 
     def __init__(self, pieces: Pieces) -> None:
         self._pieces = pieces

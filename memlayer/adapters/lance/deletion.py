@@ -36,10 +36,7 @@ def plan_deletion(tables: dict[str, LanceTable], selection: Selection) -> Deleti
 
 
 def _of_their_turns(events: LanceTable, event_ids: Sequence[str]) -> list[str]:
-    """Return all events of the turns of these events.
-
-    A memory names the spoken events, and not the tool calls.
-    """
+    """Return all events of these events' turns, tool calls included."""
     columns = ["id", "session_id", "prompt_id"]
     turns = {
         (row["session_id"], row["prompt_id"])

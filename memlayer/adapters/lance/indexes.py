@@ -153,10 +153,7 @@ def is_upkeep_due(table: LanceTable) -> bool:
 
 
 def compact(table: LanceTable) -> None:
-    """Merge fragments, update the indexes, then drop old versions.
-
-    Readers go on meanwhile, but for a moment at the end.
-    """
+    """Merge fragments, update the indexes, drop old versions, while readers go on."""
     table.write("compact", table.inner.optimize())
     if table.name == CHUNKS:
         create_vector_index_if_due(table)

@@ -50,10 +50,7 @@ def note_damage(folder: Path, table: str, says: str, *, is_minor: bool = False, 
 
 
 def amend_damage(folder: Path, table: str, says: str, brought_back: int, in_doubt: Sequence[str]) -> None:
-    """Amend the last note on a table. Raises StoreError.
-
-    No power failure explains the table any more.
-    """
+    """Amend the last note on a table. Raises StoreError."""
     of_table = [note for note in damage_of(folder) if note.table == table]
     *others, last = of_table or [Damage(time.time_ns() // 1_000_000, table, "it was made anew", False)]
     kept = [note for note in damage_of(folder) if note.table != table]

@@ -155,10 +155,7 @@ class ReadGate:
 
 
 class LanceTable:
-    """An open table.
-
-    Writers must not overlap (the store locks); readers come from any thread.
-    """
+    """An open table for many readers and one writer (the store locks)."""
 
     def __init__(self, name: str, table: AsyncTable, loop: LoopThread, folder: Path) -> None:
         self.name = name

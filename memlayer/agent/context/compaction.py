@@ -138,10 +138,7 @@ class Compactor:
         self._level = level
 
     def trim(self) -> None:
-        """Drop the oldest messages beyond the history's bound.
-
-        Rules and words of the user stay: no compaction has seen them yet.
-        """
+        """Drop the oldest messages beyond the bound; the user's rules stay."""
         while dropped := self._history.trim():
             self._let_go(dropped)
 

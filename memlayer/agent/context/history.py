@@ -92,10 +92,7 @@ class History:
         return dropped
 
     def drop_oldest(self) -> list[Message]:
-        """Drop the oldest turn, or the oldest calls of the only one.
-
-        Returns [] where nothing but the last step is left.
-        """
+        """Drop the oldest turn, else the oldest calls; [] for none."""
         starts = [at for at, message in enumerate(self.recent) if begins_turn(message)]
         first = 1 if starts[:1] == [0] else 0
         if first and len(starts) > 1:

@@ -30,10 +30,7 @@ _FORGED = re.compile(r"<(?=\s*/?\s*(?:project_note|tool_calls?|tool_results?|thi
 
 
 def surroundings(folder: str, now: datetime) -> str:
-    """Return folder, branch and date as lines for the system prompt.
-
-    now: local time, with its zone.
-    """
+    """Return folder, branch and local date as lines for the system prompt."""
     branch = branch_of(places.locate(folder).root)
     lines = ["The project's folder is %s%s." % (_name(folder), ", git branch %s" % branch if branch else "")]
     hours = now.strftime("%z")

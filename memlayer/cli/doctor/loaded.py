@@ -1,6 +1,4 @@
-"""Packages that a running daemon has loaded.
-
-Another trial of them would take most of a second."""
+"""Packages that a running daemon has loaded: no trial is due."""
 
 from __future__ import annotations
 

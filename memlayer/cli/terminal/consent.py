@@ -1,7 +1,4 @@
-"""The person's consent to a tool call: yes, no, a reason, always.
-
-Nothing of it is stored: a talk that is resumed asks again.
-"""
+"""The person's consent to a tool call: yes, no, a reason, always."""
 
 from __future__ import annotations
 

@@ -122,8 +122,5 @@ def _keys() -> KeyBindings:
 
 
 def _more_comes(event: KeyPressEvent) -> bool:
-    """Return whether Enter is part of a paste.
-
-    A terminal without bracketed paste sends it like typed text, but at once.
-    """
+    """Return whether Enter is part of a paste without brackets."""
     return bool(event.key_processor.input_queue) or bool(select.select([event.app.input.fileno()], [], [], 0)[0])

@@ -63,10 +63,7 @@ class Drawn(Markdown):
 
 
 class Block:
-    """A block without blank edges.
-
-    is_growing: of a long block, the end that fits the terminal.
-    """
+    """A block without blank edges; of a growing one the visible end."""
 
     def __init__(self, text: str, *, is_growing: bool = False) -> None:
         self._text, self._is_growing = text, is_growing
@@ -134,10 +131,7 @@ class MarkdownStream:
 
 
 def blocks_of(text: str) -> list[str]:
-    """Return the blocks of a text, one at least.
-
-    The last may be unfinished.
-    """
+    """Return the blocks of a text, the last perhaps unfinished."""
     starts = [token.map[0] for token in parser().parse(text) if token.map and not token.level]
     rows = text.split("\n")
     edges = [0, *starts[1:], len(rows)]

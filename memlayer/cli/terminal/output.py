@@ -235,10 +235,7 @@ def session_name(session_id: str) -> str:
 
 
 def memory_title(memory: Any) -> list[Part]:
-    """Return key, citation, time, project and session of a memory.
-
-    memory: any answer's row with a key and a citation.
-    """
+    """Return key, citation, time, project and session of a memory's row."""
     parts: list[Part] = [(line(memory.key), "bold"), " ", (f"[mem:{line(memory.citation)}]", "cyan")]
     session = line(getattr(memory, "session_id", ""))
     if session.startswith((FILE_SESSION, TEAM_SESSION)):  # the piece comes from a file, whose name is printed elsewhere

@@ -107,10 +107,7 @@ class JsonLines:
 
 
 class TextOutput:
-    """Markdown drawn on a terminal; in a pipe the answer alone.
-
-    All but the answer goes to stderr.
-    """
+    """Markdown on a terminal; in a pipe the answer alone, else stderr."""
 
     def __init__(self) -> None:
         self._streams = sys.stdout.isatty()

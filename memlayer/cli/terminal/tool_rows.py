@@ -1,7 +1,4 @@
-"""Tool calls of a talk on a terminal: arguments, live output, result.
-
-Lines stay lines. All of it goes to stderr.
-"""
+"""Tool calls of a talk on stderr: arguments, live output, result."""
 
 from __future__ import annotations
 
@@ -83,10 +80,7 @@ class LiveRows:
 
 
 def about_call(call: ToolCall) -> str:
-    """Return a call's arguments for a person.
-
-    A single text is shown as it is, of a file its path.
-    """
+    """Return a call's arguments for a person, a single one bare."""
     values = list(call.arguments.values())
     if len(values) == 1 and isinstance(values[0], str):
         return values[0]

@@ -116,10 +116,7 @@ def remember_verb(
 
 
 def _session_id(start: str) -> str:
-    """Return a session's whole id; as given without an answer.
-
-    Raises UserError for several.
-    """
+    """Return a session's whole id, if anybody knows it. Raises UserError."""
     if len(start) >= WHOLE_ID:
         return start
     try:

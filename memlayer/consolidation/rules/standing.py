@@ -34,10 +34,7 @@ _VOWELS = "ㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢㅣ"
 
 
 class Rule(NamedTuple):
-    """A rule of a person.
-
-    text: reads alone. source: the sentences as they stand in the prompt.
-    """
+    """A person's rule: its text alone, and its sentences in the prompt."""
 
     text: str
     source: str

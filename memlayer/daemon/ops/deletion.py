@@ -102,10 +102,7 @@ def _chosen(
 
 
 def gc(state: State, arguments: ops.Gc, progress: Progress) -> ops.Aged:
-    """Delete memories that are too old, or only show them (`dry_run`).
-
-    rows: counts by project and kind. days: the settings. left: see forget.
-    """
+    """Delete memories that are too old, or only show them (`dry_run`)."""
     services = services_of(state)
     rules = state.rules.retention
     plan = services.retention.plan(rules, int(time.time() * 1000))

@@ -94,10 +94,7 @@ def entries_of(
 def counted_entries(
     services: Services, rules: RecallRules, query_text: str, scope: Scope, filters: Filters, limit: int
 ) -> tuple[list[IndexEntry], int]:
-    """Return the best hits as index entries, and the number of all.
-
-    Raises StoreError.
-    """
+    """Return the best hits and the number of all. Raises StoreError."""
     if scope.project_ids == ():
         return [], 0
     query = typed_query(query_text)
@@ -256,10 +253,7 @@ def _described(
 
 
 def scope_of(state: State, folder: str) -> Scope:
-    """Return a project's scope, every project's for no folder.
-
-    Raises UserError where memory is switched off.
-    """
+    """Return a project's scope, "" for all. Raises UserError if switched off."""
     if folder and not places.enabled(places.locate(folder).root):
         raise UserError("Memory is switched off for this project")
     return scope_of_folder(state, folder)

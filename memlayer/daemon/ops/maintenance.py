@@ -132,10 +132,7 @@ def repair(state: State, arguments: ops.Repair, progress: Progress) -> ops.Repai
 
 
 def witness(state: State, arguments: ops.Witness, progress: Progress) -> ops.Witnessed:
-    """Return the audit of the host's transcripts against the store.
-
-    finding: (ok | warn | fail, the state of things, the remedy).
-    """
+    """Return the audit of the host's transcripts against the store."""
     store = services_of(state).store
     now_ms = int(time.time() * 1000)
     seen = audit.audit_sessions(state.home, state.sessions.all(), store, Tombstones(state.home), now_ms)

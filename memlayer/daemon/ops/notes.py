@@ -202,10 +202,7 @@ def _counts(rows: Iterator[Reading]) -> dict[str, int]:
 
 
 def _wait(state: State, reader: SessionReader, ids: list[str], progress: Progress) -> tuple[int, str]:
-    """Have sessions read; return (how many wait, why).
-
-    Raises OSError when the client has gone.
-    """
+    """Have sessions read; return (how many wait, why). Raises OSError."""
     reader.readings.want(ids)
     left = ids
     while left:

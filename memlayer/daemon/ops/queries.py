@@ -219,10 +219,7 @@ def _growth(store: Store, memory: Memory) -> dict[str, Any]:
 
 
 def _quotes(memory: Memory, events: Sequence[Event]) -> list[ops.Quote]:
-    """Return the words that a statement rests on.
-
-    None of a turn that has changed since.
-    """
+    """Return the words that a statement rests on, of unchanged turns."""
     quotes: list[ops.Quote] = []
     for row in evidence.from_json(memory.evidence):
         prompt, answer = spoken_parts([event for event in events if event.prompt_id == row.prompt_id])

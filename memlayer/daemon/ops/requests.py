@@ -33,10 +33,7 @@ PARAMETERS = ["state", "arguments", "progress"]  # of a handler
 
 
 def handlers(modules: Iterable[ModuleType]) -> dict[str, tuple[type[Asking[Any]], Handler]]:
-    """Return name -> (arguments, handler) of these modules' operations.
-
-    A handler is a public function of a state, an operation's arguments and a progress.
-    """
+    """Return name -> (arguments, public function) of the operations in modules."""
     public = [
         function
         for module in modules

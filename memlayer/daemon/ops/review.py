@@ -24,10 +24,7 @@ Value = TypeVar("Value")
 
 
 def review(state: State, arguments: ops.Review, progress: Progress) -> ops.ReviewList:
-    """Return a project's questions on tasks, and its memories under review.
-
-    The most urgent first.
-    """
+    """Return a project's questions and memories under review, the urgent first."""
     reviewer, place = _review_of(state), _place_of(state, arguments.project_dir)
     items, asked = reviewer.items(place, _now_ms()), _asked(reviewer, place)
     return ops.ReviewList(
@@ -78,10 +75,7 @@ def _meant(question: TaskQuestion, name: str) -> str:
 
 
 def undo(state: State, arguments: ops.UndoReview, progress: Progress) -> ops.Undone:
-    """Take the last decision of a project back.
-
-    memory: None for a kept one, and for no task.
-    """
+    """Take the last decision of a project back."""
     reviewer, project_id = _review_of(state), _place_of(state, arguments.project_dir).project_id
     decision, memory = _written(state, lambda: reviewer.undo(project_id))
     return ops.Undone(how=decision.how, memory=memory_row(state, memory) if memory is not None else None)

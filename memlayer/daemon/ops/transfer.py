@@ -133,10 +133,7 @@ class _Run:
         self.is_gone = False
 
     def report(self, phase: str, done: int, total: int) -> None:
-        """Report a phase.
-
-        Raises OSError when the client has gone, UserError when the daemon leaves.
-        """
+        """Report a phase. Raises OSError or UserError when all ends."""
         if self._state.leaving.is_set():
             raise UserError("the daemon is leaving; what was imported stays, run it again for the rest")
         self._state.last_request = time.monotonic()  # somebody waits: no time to leave for being idle

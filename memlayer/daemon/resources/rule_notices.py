@@ -94,10 +94,7 @@ class RuleNotices:
                 del self._waiting[session_id]
 
     def hand_over(self, session_id: str, is_over: Callable[[str], bool]) -> None:
-        """Give a starting session the untold rules of others.
-
-        is_over: whether the session of an id has ended.
-        """
+        """Give a starting session the untold rules of sessions that ended."""
         with self._changed:
             for other in [other for other in self._waiting if other != session_id and is_over(other)]:
                 self._waiting.setdefault(session_id, []).extend(self._waiting.pop(other))

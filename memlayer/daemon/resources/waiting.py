@@ -87,10 +87,7 @@ class Waiting:
 
     @contextmanager
     def batch(self) -> Iterator[Collection[str]]:
-        """Take in a batch; yields the ids of events to leave out.
-
-        After a failure the sessions wait on.
-        """
+        """Take in a batch; yields the ids of events to leave out."""
         with self._changed:
             self._begun = until = self._count
             left_out = frozenset(self._answering)

@@ -60,10 +60,7 @@ def taken_in(state: State, wait_s: float) -> bool:
 
 
 def readable(state: State, wait_s: float) -> bool:
-    """Wait until recall can read the waiting events; False if it cannot.
-
-    Rules and starts are drawn from them later.
-    """
+    """Wait until recall can read the waiting events; False if it cannot."""
     ends = time.monotonic() + max(0.0, wait_s)
     job = _begun(state, wait_s)
     return job is not None and state.waiting.wait_readable(job, ends - time.monotonic())

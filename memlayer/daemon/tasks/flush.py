@@ -35,10 +35,7 @@ SUMMARIZER_PRESETS = {
 
 
 def summarizer_line(setting: str) -> str:
-    """Return the line for the host's summarizer.
-
-    A preset by its name, or the setting itself.
-    """
+    """Return the summarizer's line: a preset, or the setting itself."""
     return SUMMARIZER_PRESETS.get(setting.strip().lower(), setting)
 
 

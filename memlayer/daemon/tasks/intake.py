@@ -62,10 +62,7 @@ def _take_waiting(state: State, left_out: Collection[str], progress: Progress = 
 
 
 def catch_up_tasks(state: State) -> None:
-    """Bring tasks in step with the store.
-
-    The entities of memories follow in small jobs.
-    """
+    """Bring tasks in step with the store, entities in small jobs."""
     tasks = state.services.result().tasks
     tasks.catch_up()
     _index_graph(state, tasks.unindexed())
@@ -79,10 +76,7 @@ def _index_graph(state: State, left: Sequence[str]) -> None:
 
 
 def drain_and_publish(state: State) -> None:
-    """Take in the spool, consolidate its turns and publish both.
-
-    Of many turns the rest is consolidated behind it.
-    """
+    """Take in the spool, consolidate its turns and publish both."""
     with state.waiting.batch() as left_out:
         taken = _take_waiting(state, left_out)
     if taken and reads_later(state):

@@ -52,10 +52,7 @@ def installed(venv: str) -> list[str]:
 
 
 def install(venv: str, names: Iterable[str], report: Report, log: TextIO, log_path: str) -> None:
-    """Install extras that a venv lacks; no pinned package changes.
-
-    Raises UserError, naming the log.
-    """
+    """Install the extras that a venv lacks. Raises UserError."""
     there = installed(venv)
     wanted = [os.path.join(runtime.plugin_root(), "requirements-%s.lock" % name) for name in names if name not in there]
     if wanted:

@@ -1,7 +1,4 @@
-"""Choose the Python that the runtime is built with.
-
-New enough, real (no shim), able to make a venv.
-"""
+"""Choose the runtime's Python: new, no shim, able to make a venv."""
 
 from __future__ import annotations
 

@@ -177,10 +177,7 @@ def _answer(data: dict[object, object], payload: Payload) -> tuple[str, str, str
 def _tool_call(
     data: dict[object, object], hook: str, tools: ToolRules | None, at_ms: int
 ) -> tuple[str, str, str] | None:
-    """Return (text, detail, extra) of a tool call, or None.
-
-    Of a question by the model these are the person's answers.
-    """
+    """Return (text, detail, extra) of a tool call, or None."""
     from memlayer.edge.capture.answers import answers_given
     from memlayer.edge.capture.tool_use import EVERY_TOOL, tool_event
 

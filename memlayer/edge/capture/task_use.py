@@ -25,10 +25,7 @@ _STATUSES = {
 
 
 def task_text(hook: str, data: dict[object, object], clean: Callable[[str], str]) -> str:
-    """Return the event's text, "" where nothing is said of a task.
-
-    clean: takes secrets and private spans out.
-    """
+    """Return the event's text, cleaned, or "" without a task."""
     rows: list[dict[str, object]]
     if hook == "task_created":
         rows = [{"wish": "created", "ref": _ref(data), "title": _title(data.get("task_subject"), clean)}]

@@ -172,10 +172,7 @@ def _one_line(text: str, max_chars: int) -> str:
 
 
 class _Values:
-    """A tool's input, each string redacted before JSON escapes it.
-
-    words: its strings as they were given.
-    """
+    """A tool's input, redacted before JSON escapes it, and its words."""
 
     def __init__(self) -> None:
         self.left = MAX_VALUES

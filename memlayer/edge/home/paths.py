@@ -1,7 +1,4 @@
-"""Paths under the memlayer home, and durable writes.
-
-Plain string joins: a hook imports this on its fallback path.
-"""
+"""Paths under the memlayer home, as plain strings, and durable writes."""
 
 from __future__ import annotations
 

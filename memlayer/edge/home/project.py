@@ -72,10 +72,7 @@ def _possible(folder: str) -> str:
 
 
 def enabled(folder: str) -> bool:
-    """False if a .memlayer.yaml of the folder's project may say `enabled: false`.
-
-    See switch_off.
-    """
+    """False if `enabled: false` may hold for a folder; see switch_off."""
     return not switch_off(folder)
 
 

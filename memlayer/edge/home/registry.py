@@ -115,9 +115,7 @@ def chosen_for(registry: Registry, place: Place) -> str:
 
 
 def _is_one_repository(known: dict[str, Any], place: Place) -> bool:
-    """True if a shared root commit means one repository.
-
-    It has moved, or one is the other's clone."""
+    """True if one repository and its clone share a root commit."""
     keys = set(known["keys"])
     others = [key[4:] for key in keys if key.startswith("git:")]
     if place.git_dir in others or not all(_lives(known, git_dir) for git_dir in others) or not others:

@@ -1,7 +1,4 @@
-"""Keep a hook's event without a daemon: redact, spool, wake the daemon.
-
-The promise is the same as the daemon's.
-"""
+"""Keep a hook's event without a daemon: redact, spool, wake the daemon."""
 
 from __future__ import annotations
 

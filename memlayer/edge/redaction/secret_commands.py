@@ -77,10 +77,7 @@ def shows_secret(command: str) -> bool:
 
 
 def answer_shows_secret(tool: str, words: list[str]) -> bool:
-    """True if a tool's answer shows a secret.
-
-    words: the strings of its input.
-    """
+    """True if a tool's answer to these words shows a secret."""
     if re.search(_STORE, tool.lower()) or shows_secret("\n".join(words)):
         return True
     low = [word.lower()[:_SEARCHED_CHARS] for word in words if not re.search(r"\s", word)]

@@ -246,10 +246,7 @@ def stands_for(name: str, value: str) -> bool:
 
 
 def rows(name: str, kept: list[list[str]] | None = None) -> list[list[str]]:
-    """Return the cells of each row of a table beside this module.
-
-    kept: a list to fill.
-    """
+    """Return the cells of each row of a table beside this module."""
     kept = [] if kept is None else kept
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), name), encoding="utf-8") as table:
         kept += [line.split("\t") for line in table.read().split("\n") if line and line[0] != "#"]

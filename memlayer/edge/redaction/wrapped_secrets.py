@@ -1,7 +1,4 @@
-"""Secrets within an encoding: base64, percent signs of a URL.
-
-A word is decoded, and the text in it searched like any other.
-"""
+"""Secrets within an encoding: base64, percent signs of a URL."""
 
 from __future__ import annotations
 
@@ -26,10 +23,7 @@ _LEAST_CHARS = 12  # of a word with an escape and a secret
 
 
 def hide_wrapped_secrets(text: str, hide: Callable[[str], str]) -> str:
-    """Return text with the secrets in encoded words hidden.
-
-    hide: hides those in a plain text.
-    """
+    """Return text with the secrets in encoded words hidden."""
     if _KEY_BLOCK in text:
         text = re.sub(_KEY_BLOCK_RUN, _without_key, text)
     if re.search(_BASE64, text):

@@ -1,7 +1,4 @@
-"""Entry of bin/memlayer: make the runtime, then become the CLI.
-
-Only when the runtime is missing or stale, and with visible progress.
-"""
+"""Entry of bin/memlayer: make the runtime if needed, become the CLI."""
 
 from __future__ import annotations
 

@@ -56,10 +56,7 @@ def settings(visit: Visit) -> Response:
 
 
 def values(visit: Visit) -> dict[str, Any]:
-    """Return the settings as `memlayer config --json` has them, explained.
-
-    Secrets in values are masked.
-    """
+    """Return the settings as `memlayer config --json` has them, masked."""
     home = visit.source.home
     of_project = load_project_settings(locate(visit.folder).root) if visit.folder else None
     whole, problem = load_what_holds(home, os.environ)

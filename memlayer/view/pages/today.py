@@ -51,10 +51,7 @@ def _last_day(visit: Visit) -> datetime.date:
 
 
 def by_session(prompts: Sequence[session_ops.GivenPrompt]) -> list[session_ops.GivenPrompt]:
-    """Return the prompts by session, each start above its prompts.
-
-    prompts, sessions: newest first.
-    """
+    """Return the prompts by session, newest first, each start above them."""
     newest: dict[str, int] = {}
     for row in prompts:
         newest.setdefault(row.session_id, row.at_ms)
@@ -70,10 +67,7 @@ def day_of(text: str) -> datetime.date:
 
 
 def span_ms(day: datetime.date) -> tuple[int, int]:
-    """Return the first moments of a day and of the next.
-
-    Raises UserError.
-    """
+    """Return a day's bounds in milliseconds. Raises UserError."""
     try:
         starts = [
             datetime.datetime.combine(date, datetime.time()).timestamp() for date in (day, day + datetime.timedelta(1))

@@ -264,10 +264,7 @@ def _change(row: Observation, project: str | None, as_json: bool) -> None:
 
 
 def written_folder(project: str | None) -> str:
-    """Return a project's folder, with the patterns of its secrets loaded.
-
-    Raises UserError where nothing may be kept.
-    """
+    """Return a project's folder, its patterns loaded. Raises UserError."""
     folder = project_dir(project)
     if not places.enabled(places.locate(folder).root):
         raise UserError(f"Memory is switched off for this project. See .memlayer.yaml in {folder}")

@@ -23,10 +23,7 @@ UNKNOWN = "unknown"  # nobody said for what it waits
 
 
 def tasks(state: State, arguments: ops.Tasks, progress: Progress) -> ops.TaskList:
-    """Return tasks, newest first, and how many rest.
-
-    Raises UserError for an unknown status.
-    """
+    """Return tasks, newest first, and how many rest. Raises UserError."""
     wanted = arguments.status
     if wanted and wanted not in STATUSES:
         raise UserError("%s is no status. Give one of %s" % (quoted(wanted), ", ".join(STATUSES)))
