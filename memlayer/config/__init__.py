@@ -11,10 +11,11 @@ from memlayer.config.consolidation import daemon_variables, language_model_varia
 from memlayer.config.edit import set_setting, unset_setting
 from memlayer.config.files import settings_stamp
 from memlayer.config.load import ignored_variables, load_project_settings, load_settings, load_what_holds, what_holds
-from memlayer.config.model import ProjectSettings, SettingDescription, Settings, describe, describe_groups
+from memlayer.config.model import FIRST_KEYS, ProjectSettings, SettingDescription, Settings, describe, describe_groups
 from memlayer.config.privacy import write_own_patterns
 
 __all__ = [
+    "FIRST_KEYS",
     "ProjectSettings",
     "SettingDescription",
     "Settings",

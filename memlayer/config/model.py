@@ -32,6 +32,11 @@ from memlayer.config.groups import (
 from memlayer.config.privacy import PrivacySettings
 
 PREFIX = "MEMLAYER_"
+# Those that people touch first.
+FIRST_KEYS = (
+    "recall.enabled", "recall.max_entries", "recall.min_chance", "memory.mode", "capture.enabled", "files.enabled",
+    "retention.conversation_days", "consolidation.provider", "agent.provider", "embedding.provider",
+)  # fmt: skip
 PROJECT_KEYS = (
     "enabled",
     "recall.enabled",

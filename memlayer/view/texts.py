@@ -120,6 +120,12 @@ def short(value: object, max_chars: int = 160) -> str:
     return line if len(line) <= max_chars else line[: max_chars - 1].rstrip() + "…"
 
 
+def code(value: object) -> Markup:
+    """Return a text whose names in backticks are set as code."""
+    parts = clean(value).split("`")
+    return Markup("").join(Markup("<code>%s</code>") % part if at % 2 else part for at, part in enumerate(parts))
+
+
 def spoken(value: object, max_chars: int = 160) -> str:
     """Return a text on one line, a turn without its speakers' names."""
     line = " ".join(clean(value).split())

@@ -44,7 +44,8 @@ def _environment() -> Environment:
         finalize=lambda value: texts.clean(value) if type(value) is str else value,
     )  # fmt: skip
     made.filters.update(
-        clean=texts.clean, markdown=texts.markdown, marked=texts.marked, short=texts.short, spoken=texts.spoken,
+        clean=texts.clean, code=texts.code, markdown=texts.markdown, marked=texts.marked, short=texts.short,
+        spoken=texts.spoken,
         moment=texts.moment, counted=texts.counted, bytes=texts.size, percent=texts.percent, proof=texts.proof,
         compared=texts.compared, with_quote=texts.with_quote, heading=heading_of,
     )  # fmt: skip

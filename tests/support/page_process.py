@@ -104,7 +104,8 @@ class PageProcess:
 
     def post(self, path: str, token: str | None = None, headers: dict[str, str] | None = None, **form: str) -> Answer:
         """Post a form as the page's own forms do."""
-        given = {"csrf": self.form_token() if token is None else token, **form}
+        own_token = self.form_token()
+        given = {"csrf": own_token if token is None else token, **form}
         sent = {
             "Cookie": self.cookie,
             "Origin": f"http://{self.host}",

@@ -17,12 +17,6 @@ from memlayer.edge.home import paths
 from memlayer.edge.home.project import locate
 from memlayer.errors import MemlayerError
 
-# Those that people touch first.
-FIRST = (
-    "recall.enabled", "recall.max_entries", "recall.min_chance", "memory.mode", "capture.enabled", "files.enabled",
-    "retention.conversation_days", "consolidation.provider", "agent.provider", "embedding.provider",
-)  # fmt: skip
-
 
 @click.group("config", invoke_without_command=True)
 @project_option
@@ -126,6 +120,8 @@ def _say_changed(key: str, value: object, as_json: bool, says: str, *, is_last: 
 
 def show_settings(project: str | None, as_json: bool, shows_all: bool) -> None:
     """Print settings. Exits with 1 when a setting is wrong."""
+    from memlayer.config import FIRST_KEYS
+
     held = held_settings(client(), locate(project_dir(project)).root, os.environ)
     problem, rows = held.problem, held.settings
     if as_json:
@@ -140,7 +136,7 @@ def show_settings(project: str | None, as_json: bool, shows_all: bool) -> None:
         )
     for warning in held.warnings:
         say(("Ignored", "yellow"), f": {line(warning)}")
-    shown = [row for row in rows if shows_all or row["key"] in FIRST or row["from"] != "default"]
+    shown = [row for row in rows if shows_all or row["key"] in FIRST_KEYS or row["from"] != "default"]
     width = max((len(row["key"]) for row in shown), default=0)
     for row in shown:
         is_default = row["from"] == "default"

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from memlayer.config import (
+    FIRST_KEYS,
     describe,
     describe_groups,
     load_project_settings,
@@ -35,7 +36,10 @@ def checks(visit: Visit) -> Response:
 
 
 def settings(visit: Visit) -> Response:
-    """Return every setting with its explanation."""
+    """Return every setting with its explanation.
+
+    Those that people touch first, and those that are set, stand open on top, the others folded under their subjects.
+    """
     query = visit.text("q")
     found = values(visit)
     words = clean(query).casefold().split()
@@ -44,12 +48,14 @@ def settings(visit: Visit) -> Response:
         if all(word in f"{row['key']} {row['description']}".casefold() for word in words)
     ]  # fmt: skip
     groups = describe_groups()
+    on_top = [row for row in shown if not words and (row["key"] in FIRST_KEYS or row["from"] != "default")]
+    folded = [row for row in shown if row not in on_top]
     by_group = [
-        (name, groups[name].partition("\n")[0], [row for row in shown if row["key"].startswith(name + ".")])
+        (name, groups[name].partition("\n")[0], [row for row in folded if row["key"].startswith(name + ".")])
         for name in groups
     ]
     return visit.page(
-        "settings.html", "Settings", groups=[one for one in by_group if one[2]], query=query, **{
+        "settings.html", "Settings", on_top=on_top, groups=[one for one in by_group if one[2]], query=query, **{
             name: found[name] for name in ("file", "problem", "warnings", "changed_since_daemon")
         },
     )  # fmt: skip

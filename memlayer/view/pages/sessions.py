@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
@@ -9,6 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from memlayer.kinds import Category, Kind
+from memlayer.turns.turn import prompt_and_answer
 from memlayer.view.problems import NotFound
 from memlayer.view.texts import clean, moment
 from memlayer.view.visit import Visit, endpoint
@@ -23,21 +25,32 @@ EVENTS_SHOWN = 200
 EVERY_EVENT = 10_000
 SUMMARIES = 1000
 PROMPTS = 500
+TURNS = 200  # of a session without a summary, to find its first
 
 
 def listing(visit: Visit) -> Response:
     """Return the sessions by day, newest first."""
     number = visit.number("page", 1)
     found = visit.ask(session_ops.Sessions("", visit.folder, PAGE_ROWS, (number - 1) * PAGE_ROWS))
-    daily = visit.ask(memory_ops.List(visit.folder, category=Category.DAILY, limit=SUMMARIES)).memories
-    summaries = {row.session_id: row.text for row in daily if row.kind == Kind.SESSION_SUMMARY}
     days = [
         (day, list(rows)) for day, rows in groupby(found.sessions, key=lambda row: moment(row.last_ms, "%A, %d %B %Y"))
     ]
     return visit.page(
-        "sessions.html", "Sessions", days=days, summaries=summaries, total=found.total, number=number,
+        "sessions.html", "Sessions", days=days, titles=titles(visit, found.sessions), total=found.total, number=number,
         page_count=max(1, -(-found.total // PAGE_ROWS)),
     )  # fmt: skip
+
+
+def titles(visit: Visit, rows: Sequence[SessionRow]) -> dict[str, str]:
+    """Return session id -> its summary, else its first prompt."""
+    daily = visit.ask(memory_ops.List(visit.folder, category=Category.DAILY, limit=SUMMARIES)).memories
+    out = {row.session_id: row.text for row in daily if row.kind == Kind.SESSION_SUMMARY}
+    for row in rows:
+        if row.turns and row.id not in out:
+            turns = memory_ops.List(session_id=row.id, category=Category.CONVERSATION, limit=min(row.turns, TURNS))
+            found = visit.ask(turns).memories
+            out[row.id] = prompt_and_answer(found[-1].text)[0] if found else ""
+    return out
 
 
 def session(visit: Visit) -> Response:

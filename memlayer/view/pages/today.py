@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from memlayer.errors import UserError
 from memlayer.kinds import Category
+from memlayer.view.pages.sessions import titles
 from memlayer.view.visit import Visit
 from memlayer.wire import curation as curation_ops
 from memlayer.wire import memories as memory_ops
@@ -39,6 +40,7 @@ def page(visit: Visit) -> Response:
         "today.html", "Today" if day == datetime.date.today() else f"{day:%A, %d %B %Y}",
         day=day, is_today=day == datetime.date.today(), yesterday=day - datetime.timedelta(days=1),
         tomorrow=day + datetime.timedelta(days=1), prompts=prompts, noted=noted, sessions=sessions,
+        titles=titles(visit, sessions),
         given=sum(bool(row.given) and row.delivered for row in prompts),
         waiting=int(status.get("spool_waiting") or 0), review=to_review,
         open_tasks=tasks.tasks or [], notes=notes,

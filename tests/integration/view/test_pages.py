@@ -114,7 +114,13 @@ def test_health_says_what_doctor_says(page: PageProcess) -> None:
 
 
 def test_a_setting_is_changed_checked_and_unset(viewed: ViewedHome, page: PageProcess) -> None:
+    shown = page.get("/settings").text
+    top, _, folded = shown.partition("<details")
+    assert 'id="recall.max_entries"' in top and 'id="chunking.max_tokens"' in folded and "<details open" not in shown
     assert page.post("/settings", key="recall.max_entries", value="3").status == 303
+    assert page.post("/settings", key="chunking.max_tokens", value="300").status == 303
+    assert 'id="chunking.max_tokens"' in page.get("/settings").text.partition("<details")[0]  # it is set
+    assert page.post("/settings", key="chunking.max_tokens", unset="1").status == 303
     held = {row["key"]: row["value"] for row in viewed.verb("config")["settings"]}
     assert held["recall.max_entries"] == 3
     assert page.post("/settings", key="recall.max_entries", value="뭐").status == 400
@@ -157,3 +163,16 @@ def test_an_export_is_one_private_file_without_script(viewed: ViewedHome) -> Non
     assert "한국어로" not in other.read_text(encoding="utf-8")
     assert viewed.cli("view", "--export", str(path) + "2", "--month", "January").returncode == 1
     assert viewed.cli("view", "--month", "2026-01").returncode == 2
+
+
+def test_session_without_a_summary_is_called_by_its_first_prompt(viewed: ViewedHome, page: PageProcess) -> None:
+    for path in ("/sessions", "/"):
+        shown = page.get(path).text
+        assert re.search(r'<a href="/sessions/one[^"]*">Where do we keep order events\?</a>', shown), path
+
+
+def test_setting_of_few_values_offers_them(viewed: ViewedHome, page: PageProcess) -> None:
+    shown = page.get("/settings").text
+    offered = re.search(r'<select id="v-memory.mode" name="value">(.*?)</select>', shown, re.DOTALL)
+    assert offered and re.findall(r">(\w+)</option>", offered[1]) == ["session", "endless"]
+    assert "<code>rules</code>: no language model" in shown

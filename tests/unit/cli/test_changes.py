@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memlayer.cli.verbs.settings import FIRST
+from memlayer.config import FIRST_KEYS
 from memlayer.edge.ipc import protocol
 from tests.support.cli_process import MEMORY, Cli
 from tests.support.scripted_daemon import ScriptedDaemon
@@ -122,7 +122,7 @@ def test_config_shows_values_and_sources(cli: Cli) -> None:
     assert "embedding" in told["warnings"][0]
     first = cli("config").stdout.splitlines()
     keys = {line.split()[0] for line in first if "." in line.split()[0]}
-    assert keys == {*FIRST, "recall.max_chars"} and "more" in first[-1]  # the ten, and the one that is set
+    assert keys == {*FIRST_KEYS, "recall.max_chars"} and "more" in first[-1]  # the ten, and the one that is set
     shown = {line.split()[0]: line.split()[1:] for line in cli("config", "--all").stdout.splitlines()}
     assert shown["recall.max_entries"][:2] == ["3", "entries"]
     assert shown["retention.core_days"] == ["0", "days"] and shown["recall.weight_vector"] == ["0.5"]
