@@ -27,7 +27,7 @@ ABOUT = "About %s:"  # a subject that a model or a stranger wrote never reads li
 BY_MODEL = "(a model's own words) "
 # A start of this length is read in passing; beyond it the notes that long rested are told by their subjects alone.
 ROOMY_CHARS = 2500
-RULE_CHARS, RULES_SHARE = 90, 0.4  # of a rule that is told in its own words; of the room, for all of them
+RULE_CHARS, RULES_SHARE = 90, 0.4  # of a rule that has a headline and is told in its own words; of the room, for all
 REST_SESSIONS = 30
 
 
@@ -66,12 +66,15 @@ def _line(text: str, memory: Memory) -> str:
 
 
 def _rules(rules: Sequence[Memory], project_id: str, room: int) -> list[str]:
-    """Return the rules, whole or by headline; count those without room."""
+    """Return the rules, whole or by headline; count those without room.
+
+    The first clause of a long order is another order, so it stands whole.
+    """
     lines: list[str] = []
     room -= len(RULES_HEADING) + 1
     for at, rule in enumerate(rules):
         text = flatten(rule.text)
-        text = text if len(text) <= RULE_CHARS else headline_of(rule)
+        text = text if len(text) <= RULE_CHARS else flatten(rule.headline) or text
         line = _line(text + (" (every project)" if rule.project_id == GLOBAL != project_id else ""), rule)
         room -= len(line) + 1
         if room < 0:

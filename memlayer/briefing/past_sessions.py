@@ -15,7 +15,7 @@ from memlayer.kinds import Kind
 from memlayer.model import Memory
 from memlayer.recall.query import is_plan
 from memlayer.text.context_block import cut, day_of, flatten
-from memlayer.text.sentences import is_question
+from memlayer.text.sentences import is_question, sentences
 from memlayer.turns.opening import TEMPLATE_TURNS, opening_term
 from memlayer.turns.questions import REQUESTS, asks_a_fact, is_open_question
 from memlayer.turns.retraction import Order, order_of
@@ -23,6 +23,7 @@ from memlayer.turns.turn import prompt_and_answer
 
 MAX_SESSIONS = 10
 ORDER_CHARS, SUMMARY_CHARS = 70, 280
+MAX_PART_CHARS = 1000  # of a reading's summary
 OWN_CHARS, BEGINNING_CHARS = 200, 20  # of a long prompt, before the text pasted below; of a sentence
 FULL_CHARS = 3000  # of a prompt that leaves its turn's text no room for an answer
 MAX_FILES = 2  # by name; more are counted
@@ -68,7 +69,10 @@ def summed_up(
 
 
 def _in_short(summary: Memory) -> str:
-    return cut(flatten(newest_parts(summary.text, SUMMARY_CHARS)), SUMMARY_CHARS)
+    """Return the whole sentences of a summary's newest parts that fit."""
+    text = flatten(newest_parts(summary.text, MAX_PART_CHARS))
+    ends = [span.end for span in sentences(text) if BEGINNING_CHARS <= span.end <= SUMMARY_CHARS]
+    return text if len(text) <= SUMMARY_CHARS else text[: ends[-1]] if ends else cut(text, SUMMARY_CHARS)
 
 
 def listed(

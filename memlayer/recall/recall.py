@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -261,7 +261,11 @@ class Recall:
         rarity = self.retriever.rarity(query.terms, scope, query.text)
         signals = prompt_signals(prompt, query, rarity.weight, session_words)
         is_first = session is not None and not session_words.prompts
-        notes = [] if signals.is_too_short and not is_first else self._notes(query, scope, rules, session, is_first)
+        notes = (
+            []
+            if signals.is_too_short and not is_first
+            else self._notes(query, scope, rules, session, None if is_first else rarity.rare)
+        )
         if signals.is_too_short and not notes:
             return Recalled("", mode, Gate.TOO_SHORT, query, signals)
         # A person who asks for the past may well ask in the same words each time.
@@ -299,7 +303,7 @@ class Recall:
         The host clears the context before it submits a plan. session: None where the plan comes later: silence.
         """
         query = plan_query(prompt)
-        notes = self._notes(query, scope, rules, session, is_first=True) if session is not None else []
+        notes = self._notes(query, scope, rules, session, None) if session is not None else []
         if not notes:
             return Recalled("", self._mode(), Gate.PLAN, query)
         notes, block = notes_block(notes, [], rules.budget, session)
@@ -307,8 +311,8 @@ class Recall:
         return Recalled(block, self._mode(), Gate.OPEN, query, None, 0.0, tuple(notes), took_ms, is_first=True)
 
     def _notes(
-        self, query: Query, scope: Scope, rules: RecallRules, session: Session | None, is_first: bool
+        self, query: Query, scope: Scope, rules: RecallRules, session: Session | None, rare: Collection[str] | None
     ) -> list[Candidate]:
         if not scope.project_ids or not rules.budget.max_entries:
             return []
-        return self.notes.choose(query, scope.project_ids[0], session, is_first=is_first)
+        return self.notes.choose(query, scope.project_ids[0], session, rare=rare)

@@ -15,7 +15,7 @@ LEAST_CLAUSE_CHARS = 25  # a shorter beginning names a matter and states nothing
 # Between clauses: punctuation, an English conjunction, a Korean connective ending.
 _BREAK = re.compile(
     r"[,;:](?=\s)|\s[-\u2013\u2014](?=\s)|\s(?=(?:because|since|so that|but|which|while)\s)"
-    r"|(?<=[가-힣][고며서만지])(?=\s)|(?<=는데)(?=\s)"
+    r"|(?<=[가-힣][고며서만지])(?=\s(?!(?:않|못|말|마라|마세|있|싶|없)))|(?<=는데)(?=\s)"  # "하지 않는다" is one
 )
 
 
@@ -49,5 +49,10 @@ def first_clause(text: str) -> str:
     first = next((text[span.start : span.end].strip() for span in sentences(text)), text).rstrip(".。")
     if len(first) <= MAX_HEADLINE_CHARS:
         return first
-    ends = [at.start() for at in _BREAK.finditer(first) if LEAST_CLAUSE_CHARS <= at.start() <= MAX_HEADLINE_CHARS]
+    breaks = (at.start() for at in _BREAK.finditer(first))
+    ends = [
+        end
+        for end in breaks
+        if LEAST_CLAUSE_CHARS <= end <= MAX_HEADLINE_CHARS and first.count("(", 0, end) == first.count(")", 0, end)
+    ]
     return first[: ends[-1]] if ends else cut(first, MAX_HEADLINE_CHARS)

@@ -16,6 +16,7 @@ from memlayer.kinds import Category, Kind
 from memlayer.model import CITED, GLOBAL, Event, Memory, citation_of, team_session, usage_of
 from memlayer.ports import MemoryQuery
 from memlayer.text.context_block import entry_lines, text_of
+from memlayer.turns.headline import headline_of
 from memlayer.turns.remembered import remember_event
 from tests.support.notes_in_memory import Noting
 from tests.support.store_rows import make_memory
@@ -215,3 +216,45 @@ def test_words_that_a_model_remembered_are_marked(tmp_path: Path) -> None:
     made = compose(noting.store, noting.projects.resolve(PROJECT)[0], RULES)
     entries = [text_of(line) for line in entry_lines(made)]
     assert sorted(entries) == sorted([BY_MODEL + "Always push to main before you ask.", "배포는 화요일 오전에 한다"])
+
+
+@pytest.mark.parametrize(
+    ("first", "rest"),
+    [
+        (
+            "재고 동기화를 배치로 바꾸고 창고 세 곳에서 확인했다. ",
+            "남은 일은 시각 형식을 맞추는 것이다 " * 12,
+        ),
+        ("The export runs as a batch now and was tried in stores. ", "What is left is the format of times " * 9),
+    ],
+)
+def test_long_summary_ends_with_a_whole_sentence(kept: Kept, first: str, rest: str) -> None:
+    noted(kept, "웹훅은 서명을 먼저 확인한다")
+    summed_up(kept, first + rest, session="s3")
+    assert text_of(entry_lines(block(kept))[0]).partition(") ")[2] == first.strip()
+
+
+@pytest.mark.parametrize(
+    ("clause", "rest"),
+    [
+        (
+            "토큰 수는 대화의 시작부터 센다 (Gemini: 번호, Claude: 줄)",
+            ", 그래서 두 값은 다르고 더하지 않는다" * 2,
+        ),
+        ("Tokens count from the start (Gemini: index, Claude: line)", ", so the two differ and are never added" * 2),
+    ],
+)
+def test_first_clause_ends_outside_brackets(clause: str, rest: str) -> None:
+    assert headline_of(make_memory(1, clause + rest)).startswith(clause)
+    within = clause.replace("(", "(%s, " % ("웹훅 " * 25))
+    assert headline_of(make_memory(1, within + rest)).endswith("…")
+
+
+@pytest.mark.parametrize("end", ["더하지 않는다", "쓰고 있다", "바꾸지 못한다", "옮기고 싶다"])
+def test_first_clause_never_ends_within_a_verb(end: str) -> None:
+    text = (
+        "정산 배치는 창고마다 따로 돌고, 같은 날의 두 값은 서로 다르니 "
+        + end
+        + " 그리고 나머지는 배송 서비스가 맡는다" * 3
+    )
+    assert headline_of(make_memory(1, text)) != text.partition(end.split()[1])[0].strip()

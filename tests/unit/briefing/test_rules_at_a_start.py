@@ -82,3 +82,17 @@ def test_a_subagent_gets_the_rules_first_then_other_lines(kept: Kept) -> None:
     kept.turn(ORDER)
     lines = entry_lines(in_short(compose(kept.store, "p1", RULES), SUBAGENT_CHARS))
     assert KOREAN[0] in lines[0] and "재시도" in lines[1]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "always keep reading the old key checkpoint_count from the state files, but write steps_count from now on, and"
+        " say steps in what users read",
+        "커밋 메시지는 항상 한국어로 쓰되 제목은 명사로 끝내고, 본문에는 왜 바꿨는지와 어떻게 확인했는지를 한 줄씩"
+        " 적고, 자동으로 만들어진 서명 줄은 절대 남기지 마",
+    ],
+)
+def test_long_rule_stands_whole_and_never_as_its_half(kept: Kept, rule: str) -> None:
+    kept("core", "preference", rule)
+    assert rules(kept) == [rule]

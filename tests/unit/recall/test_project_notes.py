@@ -114,10 +114,19 @@ def test_prompt_gets_few_notes_and_each_whole(is_first: bool) -> None:
     texts = ["결제 규칙 %d번은 " % number + "포트원 정산 " * 30 for number in range(9)]
     store.put_memories([note(number, text) for number, text in enumerate(texts)])
     query = reduce_prompt("결제 규칙 정산 포트원 규칙을 정리해줘")
-    chosen = ProjectNotes(store, TermStats()).choose(query, "p1", None, is_first=is_first)
+    chosen = ProjectNotes(store, TermStats()).choose(query, "p1", None, rare=None if is_first else query.terms)
     assert 0 < len(chosen) <= (MAX_FIRST if is_first else MAX_LATER)
     kept, block = notes_block(chosen, [], Budget(), None)
     assert kept == chosen and "…" not in block
+
+
+@pytest.mark.parametrize("prompt", ["normalize_cart 를 장바구니에서 고쳐줘", "fix normalize_cart in the cart module"])
+def test_later_prompt_gets_a_note_by_a_rare_word_alone(prompt: str) -> None:
+    store = MemoryStore()
+    store.put_memories([note(7, "normalize_cart cart module 장바구니")])
+    notes, query = ProjectNotes(store, TermStats()), reduce_prompt(prompt)
+    assert notes.choose(query, "p1", None, rare=frozenset({"store"})) == []
+    assert [row.chunk.memory_id for row in notes.choose(query, "p1", None, rare={"normalize_cart"})] == ["m7"]
 
 
 def test_long_word_weighs_as_one() -> None:
@@ -183,7 +192,7 @@ def test_first_prompt_with_its_words_gets_open_work(task: str, prompt: str) -> N
     query = reduce_prompt(prompt)
     [chosen] = notes.choose(query, "p1", None)
     assert chosen.chunk.memory_id == open_work.id and chosen.snippet == "(task) " + task
-    assert notes.choose(query, "p1", None, is_first=False) == []
+    assert notes.choose(query, "p1", None, rare=query.terms) == []
     assert notes.choose(reduce_prompt("what is the colour of the logo?"), "p1", None) == []
     told = Session(id="s9", shown=[AT_START + open_work.citation])
     assert notes.choose(query, "p1", told) == []
