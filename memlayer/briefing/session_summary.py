@@ -164,7 +164,7 @@ def text_of(events: Sequence[Event], known: Sequence[tuple[Kind, str]] | None, w
     for kind, text in known:
         stated.setdefault(_part_of(kind), []).append(text)
     due = [text for text in stated.get(LEFT, ()) if text not in left]
-    left += [text for text in due if is_due(text, _day(real[-1][2]))][-2:]
+    left += [text for text in due if is_due(text, time.strftime("%Y-%m-%d", time.localtime(real[-1][2] / 1000)))][-2:]
     decided = stated.get(DECIDED, [])[-MAX_DECIDED:]
     is_worth_it = bool(work.files or work.commands or decided or left) or len(outcomes) >= 2
     if not is_worth_it:
@@ -293,10 +293,6 @@ def _outcome(prompt: str, answers: Sequence[str]) -> str:
 
 def _said(real: Sequence[tuple[str, list[str], int]]) -> list[str]:
     return [text for prompt, answers, _ in real for text in (prompt, *answers)]
-
-
-def _day(at_ms: int) -> str:
-    return time.strftime("%Y-%m-%d", time.localtime(at_ms / 1000))
 
 
 def _causes(texts: Sequence[str]) -> list[str]:

@@ -102,11 +102,7 @@ def is_order(kind: Kind, text: str) -> bool:
             is_wish = False
         case _:
             assert_never(kind)
-    return is_wish and _asks_for_a_way(text)
-
-
-def _asks_for_a_way(text: str) -> bool:
-    return _shows("bids", text) or not (_shows("thinks", text) or _shows("acts", text))
+    return is_wish and (_shows("bids", text) or not (_shows("thinks", text) or _shows("acts", text)))
 
 
 def _shows(sign: str, text: str) -> bool:

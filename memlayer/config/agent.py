@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from memlayer.config.consolidation import check_endpoint
+from memlayer.config.consolidation import AskedModel, check_endpoint
 from memlayer.config.groups import Group, Real, Whole, setting
-from memlayer.config.providers import key_variable, usual_model
 
 _DURATION = re.compile(r"(\d{1,4})\s*([smh])")
 _UNIT_S = {"s": 1, "m": 60, "h": 3600}
@@ -23,12 +22,13 @@ DAY_S = 86_400
 OF_PROVIDER = ("model", "base_url", "api_key_env")
 
 
-class AgentSettings(Group):
+class AgentSettings(AskedModel):
     """The agent: a talk with a language model on this memory.
 
     No variable is heeded here: a model is sent text, and costs tokens.
     """
 
+    group: ClassVar[str] = "agent"
     provider: Literal["", "anthropic", "openai", "claude-cli"] = setting(
         "", "Empty: not set up, nothing is sent to anybody. openai: any server with its interface, too."
     )
@@ -60,23 +60,6 @@ class AgentSettings(Group):
     max_retries: Whole = setting(
         2, "Further tries when a server is busy or fails (429, 5xx).", unit="tries", ge=0, le=10
     )
-
-    @model_validator(mode="after")
-    def _can_be_asked(self) -> AgentSettings:
-        if self.provider == "openai" and not self.model:
-            raise ValueError("agent.model must name a model when agent.provider is openai")
-        check_endpoint("agent", self.model, self.base_url, self.api_key_env)
-        return self
-
-    @property
-    def model_name(self) -> str:
-        """Name of the model, "" for none."""
-        return self.model or usual_model(self.provider)
-
-    @property
-    def key_variable(self) -> str:
-        """Variable that holds the key, "" where none is sent."""
-        return key_variable(self.provider, self.base_url, self.api_key_env)
 
 
 def _hint(text: str) -> str:

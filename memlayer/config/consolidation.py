@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import model_validator
@@ -17,12 +17,43 @@ if TYPE_CHECKING:
     from memlayer.config.model import Settings
 
 
-class ConsolidationSettings(Group):
+class AskedModel(Group):
+    """Settings of a language model that is asked.
+
+    No variable is heeded here: a model is sent text, and costs tokens.
+    """
+
+    group: ClassVar[str] = ""
+    provider: str = ""
+    model: str = ""
+    base_url: str = ""
+    api_key_env: str = ""
+
+    @model_validator(mode="after")
+    def _can_be_asked(self) -> Self:
+        if self.provider == "openai" and not self.model:
+            raise ValueError(f"{self.group}.model must name a model when {self.group}.provider is openai")
+        check_endpoint(self.group, self.model, self.base_url, self.api_key_env)
+        return self
+
+    @property
+    def model_name(self) -> str:
+        """Name of the model, "" for none."""
+        return self.model or usual_model(self.provider)
+
+    @property
+    def key_variable(self) -> str:
+        """Variable that holds the key, "" where none is sent."""
+        return key_variable(self.provider, self.base_url, self.api_key_env)
+
+
+class ConsolidationSettings(AskedModel):
     """Settings for drawing lasting memories from turns.
 
     No variable is heeded here: a model is sent turns, and costs tokens.
     """
 
+    group: ClassVar[str] = "consolidation"
     provider: Literal["rules", "claude-cli", "anthropic", "openai"] = setting(
         "rules", "`rules`: no language model. The others: docs/language-model.md."
     )
@@ -53,27 +84,10 @@ class ConsolidationSettings(Group):
         le=36500,
     )
 
-    @model_validator(mode="after")
-    def _can_be_asked(self) -> ConsolidationSettings:
-        if self.provider == "openai" and not self.model:
-            raise ValueError("consolidation.model must name a model when consolidation.provider is openai")
-        check_endpoint("consolidation", self.model, self.base_url, self.api_key_env)
-        return self
-
     @property
     def reads_turns(self) -> bool:
         """True where a session is read after each turn."""
         return self.reads == "turn"
-
-    @property
-    def model_name(self) -> str:
-        """Name of the model, "" for none."""
-        return self.model or usual_model(self.provider)
-
-    @property
-    def key_variable(self) -> str:
-        """Variable that holds the key, "" where none is sent."""
-        return key_variable(self.provider, self.base_url, self.api_key_env)
 
 
 def check_endpoint(group: str, model: str, base_url: str, api_key_env: str, *, key: str = "model") -> None:

@@ -64,7 +64,10 @@ class ExtraFiles:
     def counts(self) -> dict[str, int]:
         """Return named path -> number of its files that are searched."""
         known = list(self._known or {})
-        return {name: sum(_is_below(path, (_real(name),)) for path in known) for name in self.named}
+        return {
+            name: sum(_is_below(path, (os.path.realpath(os.path.expanduser(name)),)) for path in known)
+            for name in self.named
+        }
 
     def path_of(self, session_id: str) -> str:
         """Return the file whose pieces have this session id, "" for none."""
@@ -215,7 +218,7 @@ class ExtraFiles:
             pieces = [
                 memory
                 for memory in self.store.memories(MemoryQuery(category=Category.CUSTOM, limit=EVERYTHING))
-                if _is_piece(memory)
+                if memory.session_id.startswith(SOURCE)
             ]
             sessions = {_session_of(path) for path in known}
             self._erase([piece.id for piece in pieces if piece.superseded_by or piece.session_id not in sessions])
@@ -235,14 +238,6 @@ class ExtraFiles:
     @property
     def _path(self) -> str:
         return os.path.join(paths.cache(self.home), "files", "extra.json")
-
-
-def _is_piece(memory: Memory) -> bool:
-    return memory.session_id.startswith(SOURCE)
-
-
-def _real(name: str) -> str:
-    return os.path.realpath(os.path.expanduser(name))
 
 
 def _session_of(path: str) -> str:

@@ -9,11 +9,12 @@ import posixpath
 import re
 import shlex
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from memlayer.edge.capture.tool_use import EDITS, FAILED
+from memlayer.edge.capture.tool_use import EDITS
 from memlayer.model import Event
 from memlayer.moments.error_lines import signatures
+from memlayer.turns.outcome import call_of
 
 LOOKED_AHEAD = 6  # calls after a failure
 # Of the words of the failed command, and of the other one, so many are shared.
@@ -25,45 +26,28 @@ _REDIRECTED = re.compile(r"\s*\d?>&?\s*\S+")
 _FOLDER = re.compile(r"^cd\s+(?:\"[^\"]*\"|'[^']*'|\S+)\s*&&\s*")
 
 
-@dataclass(frozen=True)
-class Call:
-    """A tool call as it was kept. error: "" unless it failed."""
+class KeptCall(NamedTuple):
+    """A tool call that was kept. error: "" unless it failed."""
 
-    event_id: str
-    session_id: str
-    prompt_id: str
+    event: Event
     tool: str
     target: str
     is_failed: bool
     error: str
-    at_ms: int
 
 
-@dataclass(frozen=True)
-class Failure:
-    """A failed call of a session, by ids alone.
+class Failure(NamedTuple):
+    """A failed call, and the call that worked afterwards, or None."""
 
-    worked_id: of the event that worked afterwards, "" for none. prompt_id: of its turn, or of the failure's.
-    """
-
-    event_id: str
-    session_id: str
-    prompt_id: str
-    at_ms: int
-    worked_id: str = ""
+    event: Event
+    worked: KeptCall | None
 
 
-def call_of(event: Event) -> Call:
+def kept_call(event: Event) -> KeptCall:
     """Return the call of a tool event (edge.capture.tool_use)."""
-    tool, _, outcome = event.detail.partition(" ")
-    target = event.text.partition("\n")[0].partition(": ")[2]
-    error = error_of(event.text) if outcome == FAILED else ""
-    return Call(event.id, event.session_id, event.prompt_id, tool, target, outcome == FAILED, error, event.at_ms)
-
-
-def error_of(text: str) -> str:
-    """Return the error in a failed call's event."""
-    return _TOOK.sub("", "\n" + text.partition("\n")[2]).strip()
+    call = call_of(event.text, event.detail)
+    error = _TOOK.sub("", "\n" + event.text.partition("\n")[2]).strip() if call.is_failed else ""
+    return KeptCall(event, call.tool, call.target, call.is_failed, error)
 
 
 def related(failed: str, other: str) -> bool:
@@ -99,7 +83,7 @@ def is_same(command: str, other: str) -> bool:
     return _REDIRECTED.sub("", command).split() == _REDIRECTED.sub("", other).split()
 
 
-def worked_after(calls: Sequence[Call], place: int) -> Call | None:
+def worked_after(calls: Sequence[KeptCall], place: int) -> KeptCall | None:
     """Return the call of a session that worked after a failed one."""
     failed = calls[place]
     for other in calls[place + 1 : place + 1 + LOOKED_AHEAD]:
@@ -112,31 +96,31 @@ def worked_after(calls: Sequence[Call], place: int) -> Call | None:
     return None
 
 
-def _edited_elsewhere(failed: Call, edit: Call) -> Call | None:
+def _edited_elsewhere(failed: KeptCall, edit: KeptCall) -> KeptCall | None:
     """A file that was not found, and its right path."""
     if failed.tool not in ("Read", "Bash") and posixpath.basename(failed.target) == posixpath.basename(edit.target):
         return edit if failed.target != edit.target else None
     return None
 
 
-def failures(calls: Iterable[Call]) -> dict[str, list[Failure]]:
+def failures(calls: Iterable[KeptCall]) -> dict[str, list[Failure]]:
     """Return signature -> the failures of each session, oldest first.
 
     calls: of a project, oldest first. A cure counts where the error did not come back in its session.
     """
-    by_session: dict[str, list[Call]] = {}
+    by_session: dict[str, list[KeptCall]] = {}
     for call in calls:
-        by_session.setdefault(call.session_id, []).append(call)
+        by_session.setdefault(call.event.session_id, []).append(call)
     known: dict[str, list[Failure]] = {}
     for of_session in by_session.values():
         for signature, failure in _failures_of(of_session).items():
             known.setdefault(signature, []).append(failure)
     for rows in known.values():
-        rows.sort(key=lambda row: row.at_ms)
+        rows.sort(key=lambda row: row.event.at_ms)
     return known
 
 
-def _failures_of(calls: Sequence[Call]) -> dict[str, Failure]:
+def _failures_of(calls: Sequence[KeptCall]) -> dict[str, Failure]:
     """Each signature's last failure in a session."""
     last: dict[str, Failure] = {}
     for place, call in enumerate(calls):
@@ -145,7 +129,5 @@ def _failures_of(calls: Sequence[Call]) -> dict[str, Failure]:
         marks = signatures(call.error)
         worked = worked_after(calls, place) if marks else None
         for signature in marks:
-            last[signature] = Failure(
-                call.event_id, call.session_id, call.prompt_id, call.at_ms, worked.event_id if worked else ""
-            )
+            last[signature] = Failure(call.event, worked)
     return last

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from memlayer.edge.capture.tool_use import EDITS
 from memlayer.kinds import Category, Kind
 from memlayer.model import Event, Memory, citation_of, turn_memory_id
-from memlayer.moments.failing_calls import call_of
 from memlayer.ports import MemoryQuery, Store
+from memlayer.turns.outcome import call_of
 from memlayer.wire.sessions import FileSession
 
 MAX_EVENTS = 20_000
@@ -53,7 +53,7 @@ def history_of(store: Store, project_id: str, path: str) -> FileHistory:
 
 def _edits(events: Iterable[Event], path: str) -> Iterable[Event]:
     for event in events:
-        call = call_of(event)
+        call = call_of(event.text, event.detail)
         if call.tool in EDITS and not call.is_failed and is_same_file(call.target, path):
             yield event
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from memlayer.kinds import Category
-from memlayer.model import Memory
+from memlayer.model import Event, Memory
 from memlayer.moments.error_lines import signatures
-from memlayer.moments.failing_calls import Failure, call_of, failures
+from memlayer.moments.failing_calls import Failure, failures, kept_call
 from memlayer.ports import MemoryQuery, Store
 
 MAX_EVENTS = 20_000  # tool calls of a project, the newest
@@ -21,42 +21,35 @@ class Cure:
     line: str
     command: str
     sessions: int
-    failure: Failure
+    failed: Event
 
 
 @dataclass(frozen=True)
 class KnownErrors:
     """A project's errors: failures and notes in force, by signature."""
 
-    store: Store
     failures: dict[str, list[Failure]]
     notes: dict[str, list[Memory]]
 
     def cures(self, error: str, session_id: str = "") -> list[Cure]:
-        """Return the cures of other sessions, newest first. Raises StoreError."""
+        """Return the cures of other sessions, newest first."""
         cures = []
         for signature, line in signatures(error).items():
-            earlier = [row for row in self.failures.get(signature, ()) if row.session_id != session_id]
-            sessions = len({row.session_id for row in earlier})
-            for failure in reversed(earlier):
-                command = self._command(failure)
-                if command:
-                    cures.append(Cure(line, command, sessions, failure))
+            earlier = [row for row in self.failures.get(signature, ()) if row.event.session_id != session_id]
+            sessions = len({row.event.session_id for row in earlier})
+            cures += [Cure(line, row.worked.target, sessions, row.event) for row in reversed(earlier) if row.worked]
         return cures
 
     def met(self, error: str) -> int:
         """Return how many sessions met this error."""
-        return len({row.session_id for signature in signatures(error) for row in self.failures.get(signature, ())})
+        return len(
+            {row.event.session_id for signature in signatures(error) for row in self.failures.get(signature, ())}
+        )
 
     def explanations(self, error: str) -> list[Memory]:
         """Return the notes that explain this error, newest first."""
         rows = {row.id: row for signature in signatures(error) for row in self.notes.get(signature, ())}
         return sorted(rows.values(), key=lambda row: -row.at_ms)
-
-    def _command(self, failure: Failure) -> str:
-        if not failure.worked_id:
-            return ""
-        return next((call_of(event).target for event in self.store.events(ids=[failure.worked_id], limit=1)), "")
 
 
 def of_project(store: Store, project_id: str) -> KnownErrors:
@@ -67,4 +60,4 @@ def of_project(store: Store, project_id: str) -> KnownErrors:
     for row in store.memories(query):
         for signature in signatures(row.error):
             notes.setdefault(signature, []).append(row)
-    return KnownErrors(store, failures(map(call_of, events)), notes)
+    return KnownErrors(failures(map(kept_call, events)), notes)

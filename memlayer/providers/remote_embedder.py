@@ -16,10 +16,10 @@ import numpy as np
 
 from memlayer.adapters.embedding import calibration as calibrations
 from memlayer.adapters.embedding import model_folder
-from memlayer.adapters.embedding.calibration import Centring, Matrix
+from memlayer.adapters.embedding.calibration import CentredEmbedder, Centring, Matrix
 from memlayer.edge.redaction.privacy import redact
 from memlayer.errors import EmbedderError
-from memlayer.ports import Calibration, Vector
+from memlayer.ports import Vector
 from memlayer.providers.vector_services import Availability, LateError, RequestLoop, Service, ServiceError
 from memlayer.records.model_budget import ModelBudget, Reserved
 
@@ -31,7 +31,7 @@ CLOSE_S = 1.0
 PROBE = "."  # sent to see whether a server answers
 
 
-class RemoteEmbedder:
+class RemoteEmbedder(CentredEmbedder):
     """Unit vectors of a service, centred by its calibration. Thread-safe.
 
     Every text is one request's away: embed_query raises EmbedderError at its deadline, and at once while the server is
@@ -39,26 +39,8 @@ class RemoteEmbedder:
     """
 
     def __init__(self, asking: Asking, centring: Centring, fingerprint: str) -> None:
+        super().__init__(fingerprint, centring)
         self._asking = asking
-        self._mean: Matrix = np.asarray(centring.mean, dtype=np.float32)
-        self._axis: Matrix = np.asarray(centring.axis or [0.0] * len(centring.mean), dtype=np.float32)
-        self._calibration = centring.calibration
-        self._fingerprint = fingerprint
-
-    @property
-    def fingerprint(self) -> str:
-        """provider:model:dimensions(:host), and version and hash of the centring."""
-        return self._fingerprint
-
-    @property
-    def dimensions(self) -> int:
-        """Length of every vector."""
-        return len(self._mean)
-
-    @property
-    def calibration(self) -> Calibration:
-        """Turns a cosine of two of these vectors into a relevance."""
-        return self._calibration
 
     @property
     def problem(self) -> str:
@@ -72,18 +54,15 @@ class RemoteEmbedder:
 
     def embed_query(self, text: str) -> Vector:
         """Embed a question or prompt. Raises EmbedderError."""
-        return self._centred(self._asking.query(text, len(self._mean)))[0]
+        return self._centred(self._asking.query(text, self.dimensions))[0]
 
     def embed_passages(self, texts: Sequence[str]) -> list[Vector]:
         """Embed stored texts, in their order. Raises EmbedderError."""
-        return self._centred(self._asking.passages(texts, len(self._mean))) if texts else []
+        return self._centred(self._asking.passages(texts, self.dimensions)) if texts else []
 
     def close(self) -> None:
         """End the thread of the requests."""
         self._asking.close()
-
-    def _centred(self, raw: Matrix) -> list[Vector]:
-        return [tuple(row) for row in calibrations.centre(raw, self._mean, self._axis).tolist()]
 
 
 class Asking:

@@ -175,7 +175,7 @@ class Search:
             if (filters.is_named or is_hit(score))
             and score.relevance >= min_score
             and filters.admits_time(chunk.at_ms)
-            and (filters.kind or not _is_unanswered(chunk))
+            and (filters.kind or not (chunk.known_kind is Kind.OPEN_QUESTION and is_still_open(chunk.text)))
         ]
         ranked[:LOOKED_AT] = under_notes(ranked[:LOOKED_AT], lambda row: row)
         out: list[Found] = []
@@ -190,10 +190,6 @@ class Search:
             if len(out) >= limit and not filters.reads_memory:
                 return Counted(_in_order(out[:limit]), len(out) + len(ranked[start + MEMORIES_AT_ONCE :]))
         return Counted(_in_order(out[:limit]), len(out))
-
-
-def _is_unanswered(chunk: Chunk) -> bool:
-    return chunk.known_kind is Kind.OPEN_QUESTION and is_still_open(chunk.text)
 
 
 def _in_order(hits: Sequence[Found]) -> list[Found]:

@@ -82,9 +82,6 @@ class Engine(Protocol):
         """Erase the remains of removed objects; False where only the owner can."""
 
 
-Opener = Callable[[str, str], Engine]  # (address, folder for its own files) -> the engine
-
-
 def kind_of(address: str) -> str:
     """Return file, git or s3. Raises UserError for another address.
 

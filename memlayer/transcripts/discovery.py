@@ -113,16 +113,13 @@ def _described(path: str, info: os.stat_result) -> Transcript:
         info.st_size,
         info.st_mtime_ns,
         is_agent,
-        _session(path, is_agent, session_id),
+        os.path.basename(path)[: -len(SUFFIX)]
+        if is_agent or not session_id
+        else session_id,  # a sub-agent's is its own
         cwd,
         first,
         at_ms_of(stamp),
     )
-
-
-def _session(path: str, is_agent: bool, recorded: str) -> str:
-    """Return the session id: a sub-agent's is its own file's name."""
-    return os.path.basename(path)[: -len(SUFFIX)] if is_agent or not recorded else recorded
 
 
 def _head(path: str) -> Iterator[dict[str, object]]:

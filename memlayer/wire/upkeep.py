@@ -56,14 +56,6 @@ class DaemonState(Message):
     rebuilding: str = ""
 
 
-class ModelCounts(Message):
-    """Calls of a model in a day, or in all."""
-
-    calls: int = 0
-    tokens: int = 0
-    cost_usd: float = 0.0
-
-
 class RecallCounts(Message):
     """Prompts, those that were given notes, notes and their characters."""
 

@@ -55,6 +55,29 @@ def centre(raw: Matrix, mean: Matrix, axis: Matrix) -> Matrix:
     return centred
 
 
+class CentredEmbedder:
+    """Base of embedders whose raw vectors a calibration centres."""
+
+    def __init__(self, fingerprint: str, centring: Centring) -> None:
+        self.fingerprint, self.calibration = fingerprint, centring.calibration
+        self.dimensions = len(centring.mean)
+        self._mean: Matrix = np.asarray(centring.mean, dtype=np.float32)
+        self._axis: Matrix = np.asarray(centring.axis or [0.0] * self.dimensions, dtype=np.float32)
+
+    @property
+    def place(self) -> str:
+        """See Embedder."""
+        return ""
+
+    @property
+    def problem(self) -> str:
+        """See Embedder."""
+        return ""
+
+    def _centred(self, raw: Matrix) -> list[Vector]:
+        return [tuple(row) for row in centre(raw, self._mean, self._axis).tolist()]
+
+
 def read(folder: Path) -> Centring | None:
     """Read calibration.json; None without it. Raises EmbedderError when it is unsound."""
     path = folder / CALIBRATION_FILE

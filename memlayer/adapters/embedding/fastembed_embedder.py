@@ -19,11 +19,11 @@ from typing import Any
 
 from memlayer.adapters.embedding import calibration as calibrations
 from memlayer.adapters.embedding import model_folder, unigram_tokenizer
-from memlayer.adapters.embedding.calibration import Centring, Matrix
+from memlayer.adapters.embedding.calibration import CentredEmbedder, Centring, Matrix
 from memlayer.adapters.embedding.model_folder import Recipe
 from memlayer.adapters.search.project_rows import GivingWay
 from memlayer.errors import EmbedderError
-from memlayer.ports import Calibration, Embedder, Vector
+from memlayer.ports import Embedder, Vector
 
 # Nothing leaves the machine: onnxruntime's Linux wheels report their use and keep a device id under ~/.cache unless
 # this is set before they are loaded.
@@ -64,52 +64,21 @@ _MODEL_ERRORS: tuple[type[Exception], ...] = (
 )
 
 
-class FastembedEmbedder:
+class FastembedEmbedder(CentredEmbedder):
     """Unit vectors from a fastembed model, centred by its calibration. Thread-safe."""
 
     def __init__(self, model: TextEmbedding, recipe: Recipe, model_sha256: str, centring: Centring) -> None:
         """Raises EmbedderError when the centring is for vectors of another length."""
+        super().__init__(_fingerprint(recipe, model_sha256, centring), centring)
         self._model = model
         self._recipe = recipe
-        self._mean: Matrix = np.asarray(centring.mean, dtype=np.float32)
-        self._axis: Matrix = np.asarray(centring.axis or [0.0] * len(centring.mean), dtype=np.float32)
-        self._calibration = centring.calibration
-        self._fingerprint = _fingerprint(recipe, model_sha256, centring)
         self._giving_way = GivingWay()
         width = _embed_raw(model, ["."]).shape[1]
-        if width != len(self._mean):
+        if width != self.dimensions:
             raise EmbedderError(
-                f"The calibration of {recipe.name} is for {len(self._mean)} dimensions, the model has {width}; "
+                f"The calibration of {recipe.name} is for {self.dimensions} dimensions, the model has {width}; "
                 "remove the model's calibration.json."
             )
-
-    @property
-    def fingerprint(self) -> str:
-        """The model's identity: name, file hash, pipeline version and recipe hash.
-
-        <name>/<12 hex of the model file's sha256>/<pipeline version>-<hash of prefixes, pooling and centring>.
-        """
-        return self._fingerprint
-
-    @property
-    def dimensions(self) -> int:
-        """Length of every vector."""
-        return len(self._mean)
-
-    @property
-    def calibration(self) -> Calibration:
-        """Turns a cosine of two of these vectors into a relevance."""
-        return self._calibration
-
-    @property
-    def place(self) -> str:
-        """This machine."""
-        return ""
-
-    @property
-    def problem(self) -> str:
-        """None: it always answers."""
-        return ""
 
     def embed_query(self, text: str) -> Vector:
         """Embed a question or prompt. Raises EmbedderError."""
@@ -130,8 +99,7 @@ class FastembedEmbedder:
     def _vectors(self, prefixed: Sequence[str]) -> list[Vector]:
         if not prefixed:
             return []
-        centred = calibrations.centre(_embed_raw(self._model, prefixed), self._mean, self._axis)
-        return [tuple(row) for row in centred.tolist()]
+        return self._centred(_embed_raw(self._model, prefixed))
 
 
 def load(

@@ -62,8 +62,8 @@ class ChunkSearch:
             self._rows.begin()
             try:
                 yield
-            except BaseException:
-                self.clear()  # nobody knows how much of it was done; the next change ends this one
+            except BaseException:  # a panic in Rust as well: nobody knows how much of the change was done
+                self.clear()
                 raise
             self._rows.end(self._table.version())
 

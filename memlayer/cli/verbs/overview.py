@@ -215,7 +215,10 @@ def say_holdings(stats: Mapping[str, Any]) -> None:
     )
     projects = stats.get("by_project") or []
     rows = [
-        (line(project["project"]) or line(project["project_id"]), _project(project))
+        (
+            line(project["project"]) or line(project["project_id"]),
+            ", ".join(counted(project[name], noun) for name, noun in NOUNS.items() if project.get(name) is not None),
+        )
         for project in projects[:PROJECTS_SHOWN]
     ]
     if len(projects) > PROJECTS_SHOWN:
@@ -322,10 +325,6 @@ def _count(stats: Mapping[str, Any], name: str) -> str:
 def _consolidated(stats: Mapping[str, Any]) -> str:
     waiting = stats.get("to_consolidate")
     return _count(stats, "consolidated") + (f", {waiting} waiting" if waiting else "")
-
-
-def _project(project: Mapping[str, Any]) -> str:
-    return ", ".join(counted(project[name], noun) for name, noun in NOUNS.items() if project.get(name) is not None)
 
 
 def _facts(facts: object) -> str:

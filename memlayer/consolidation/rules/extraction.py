@@ -21,7 +21,6 @@ from memlayer.text.sentences import ASSISTANT, MAX_TURN_CHARS, USER, Candidate, 
 from memlayer.text.terms import index_terms
 from memlayer.turns.outcome import happened
 
-MAX_STATEMENTS = 6  # of one turn, from a language model; the rules keep fewer
 MAX_DAILY_CHARS = 320
 
 # A thing that has a name: code, a path, a flag, a quoted string, a proper noun within the sentence.

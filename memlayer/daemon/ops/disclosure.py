@@ -79,7 +79,7 @@ def _cures(services: Services, error: str, project_id: str, session_id: str) -> 
     known = known_errors.of_project(services.store, project_id)
     entries = [IndexEntry(row, row.text) for row in known.explanations(error)]
     cures = known.cures(error, session_id)
-    ids = {turn_memory_id(cure.failure.session_id, cure.failure.prompt_id): cure for cure in reversed(cures)}
+    ids = {turn_memory_id(cure.failed.session_id, cure.failed.prompt_id): cure for cure in reversed(cures)}
     turns = services.store.memories(MemoryQuery(ids=sorted(ids), limit=len(ids))) if ids else []
     return entries + [IndexEntry(turn, "this worked: " + ids[turn.id].command) for turn in turns]
 

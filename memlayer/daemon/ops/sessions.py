@@ -38,11 +38,12 @@ def given(state: State, arguments: ops.Given, progress: Progress) -> GivenPrompt
         oldest_ms = recorded[-1]["at_ms"]
         entries += [unanswered(event) for event in prompts if is_unanswered(event, known, oldest_ms)]
         entries.sort(key=lambda entry: -int(entry["at_ms"]))
-    return GivenPrompts(prompts=[_prompt(state, entry) for entry in with_texts(entries[:limit], store, state.home)])
-
-
-def _prompt(state: State, entry: Mapping[str, Any]) -> GivenPrompt:
-    return GivenPrompt.parse({"delivered": True, **entry, "project": state.projects.name(entry["project_id"])})
+    return GivenPrompts(
+        prompts=[
+            GivenPrompt.parse({"delivered": True, **entry, "project": state.projects.name(entry["project_id"])})
+            for entry in with_texts(entries[:limit], store, state.home)
+        ]
+    )
 
 
 def _session_on_record(state: State, start: str, recorded: Iterable[Mapping[str, Any]]) -> str:
@@ -69,21 +70,20 @@ def sessions(state: State, arguments: ops.Sessions, progress: Progress) -> Sessi
     skip = max(0, arguments.skip)
     shown = known[skip : skip + arguments.limit]
     turns = store.turn_counts([session.id for session in shown]) if shown else {}
-    rows = [_session(state, session, turns.get(session.id, 0)) for session in shown]
+    rows = [
+        SessionRow.of(
+            session,
+            project=state.projects.name(session.project_id),
+            turns=turns.get(session.id, 0),
+            shown=len(session.shown),
+            inherited=len(session.inherited),
+            flush_count=session.flush_count or int(session.memory_flush_at > 0),
+        )
+        for session in shown
+    ]
     if start and len(shown) == 1:
         rows = [rows[0].changed(**_details(state, store, shown[0]))]
     return SessionsFound(sessions=rows, total=len(known))
-
-
-def _session(state: State, session: Session, turns: int) -> SessionRow:
-    return SessionRow.of(
-        session,
-        project=state.projects.name(session.project_id),
-        turns=turns,
-        shown=len(session.shown),
-        inherited=len(session.inherited),
-        flush_count=session.flush_count or int(session.memory_flush_at > 0),
-    )
 
 
 def _details(state: State, store: Store, session: Session) -> dict[str, Any]:

@@ -69,7 +69,7 @@ class EmbedderSlot:
                 self.why = ""
         except EmbedderError as bad:
             self.why = str(bad)
-        except BaseException:
+        except BaseException:  # a panic in Rust as well: whoever waits reads why
             self.why = "the embedding model could not be loaded; see logs/daemon.log"
             raise
         finally:

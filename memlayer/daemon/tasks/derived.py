@@ -18,7 +18,7 @@ from memlayer.edge.home import registry
 from memlayer.kinds import Category
 from memlayer.memory_files.edits import EditCounts
 from memlayer.model import GLOBAL
-from memlayer.ports import MemoryQuery, Store
+from memlayer.ports import MemoryQuery
 from memlayer.topics.profile import profiles
 from memlayer.topics.recent import DAY_MS, goes_on
 
@@ -76,13 +76,8 @@ def _write_working_sets(state: State, services: Services, project_id: str) -> No
     for scope in state.projects.scopes() if project_id == GLOBAL else (project_id,):
         block = working_set.compose(services.store, scope, rules)
         if state.settings.memory.mode == "endless":
-            block = _with_last_day(services.store, scope, block, rules.max_chars)
+            block = goes_on(block, profiles(services.store, scope, int(time.time() * 1000) - DAY_MS), rules.max_chars)
         registry.write_working_set(state.home, scope, block)
-
-
-def _with_last_day(store: Store, project_id: str, block: str, max_chars: int) -> str:
-    """Return a start that tells the last day's sessions."""
-    return goes_on(block, profiles(store, project_id, int(time.time() * 1000) - DAY_MS), max_chars)
 
 
 def write(state: State) -> None:

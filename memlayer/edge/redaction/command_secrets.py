@@ -117,13 +117,9 @@ def _found(text: str, low: str, pattern: str) -> list[tuple[int, int, str]]:
     for match in re.compile(pattern).finditer(low):
         start, end = match.span("secret")
         value = text[start:end].rstrip("\\")
-        if _may_be_password(value):
+        if not (is_no_literal(value) or is_ordinary_word(value)):
             cuts.append((start, start + len(value), "password"))
     return cuts
-
-
-def _may_be_password(value: str) -> bool:
-    return not (is_no_literal(value) or is_ordinary_word(value))
 
 
 def flag_cuts(text: str, low: str) -> list[tuple[int, int, str]]:

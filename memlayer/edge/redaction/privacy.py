@@ -235,7 +235,7 @@ def private_spans(text: str) -> list[tuple[int, int, bool]]:
     """
     if not _is_named(text):
         return []
-    spans, tags = _found(_narrow(text))
+    spans, tags = _found(text if text.isascii() else text.translate(_NARROW))
     out = []
     at = 0
     for start, end in spans:
@@ -255,10 +255,6 @@ def _is_named(text: str) -> bool:
     if "rivate" in text or (not text.isascii() and any(letter in text for letter in _WIDE_LETTERS)):
         return True
     return "rivate" in text.lower()
-
-
-def _narrow(text: str) -> str:
-    return text if text.isascii() else text.translate(_NARROW)
 
 
 def _found(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from memlayer.moments.failing_calls import Call, failures, worked_after
+from memlayer.model import Event
+from memlayer.moments.failing_calls import KeptCall, failures, worked_after
 
 UNDEFINED = "Exit code 1\ncmd/e2e/testenv.go:40:26: undefined: defaultAgent"
 IGNORED = "Exit code 1\nThe following paths are ignored by one of your .gitignore files:\n.entire"
 
 
-def calls(*rows: tuple[str, str, str], session: str = "s1", since_ms: int = 0) -> list[Call]:
+def calls(*rows: tuple[str, str, str], session: str = "s1", since_ms: int = 0) -> list[KeptCall]:
     """Calls of a session; each row (target, error, tool or "")."""
     return [
-        Call("%s-%d" % (session, place), session, "p1", kind or "Bash", target, bool(error), error, since_ms + place)
+        KeptCall(
+            Event("%s-%d" % (session, place), "tool", session, "p", "p1", "", since_ms + place),
+            kind or "Bash", target, bool(error), error,
+        )
         for place, (target, error, kind) in enumerate(rows)
-    ]
+    ]  # fmt: skip
 
 
 def cure(failed: str, *later: tuple[str, str, str], error: str = UNDEFINED) -> str:
@@ -65,13 +69,13 @@ def test_far_behind_is_none() -> None:
 def test_error_that_came_back_was_not_cured() -> None:
     other = "go test -tags=e2e -c ./cmd/e2e/..."
     cured = failures(calls((BUILD, UNDEFINED, ""), (other, "", "")))
-    assert [row.worked_id for row in cured["undefined defaultagent"]] == ["s1-1"]
+    assert [row.worked and row.worked.event.id for row in cured["undefined defaultagent"]] == ["s1-1"]
     again = failures(calls((BUILD, UNDEFINED, ""), (other, "", ""), ("go vet -tags=e2e ./x", UNDEFINED, "")))
-    assert [row.worked_id for row in again["undefined defaultagent"]] == [""]
+    assert [row.worked and row.worked.event.id for row in again["undefined defaultagent"]] == [None]
 
 
 def test_each_session_counts_once_in_order() -> None:
     first = calls((BUILD, UNDEFINED, ""), (BUILD, UNDEFINED, ""), session="s1")
     second = calls((BUILD, UNDEFINED, ""), session="s2", since_ms=100)
     rows = failures([*first, *second])["undefined defaultagent"]
-    assert [row.session_id for row in rows] == ["s1", "s2"]
+    assert [row.event.session_id for row in rows] == ["s1", "s2"]

@@ -26,8 +26,8 @@ def fix(state: State, arguments: ops.Fix, progress: Progress) -> Cures:
     known = known_errors.of_project(services_of(state).store, project_of(state, arguments.project_dir))
     cures: list[CureRow] = [
         CureRow(
-            line=cure.line, command=cure.command, sessions=cure.sessions, at_ms=cure.failure.at_ms,
-            citation=citation_of(turn_memory_id(cure.failure.session_id, cure.failure.prompt_id)),
+            line=cure.line, command=cure.command, sessions=cure.sessions, at_ms=cure.failed.at_ms,
+            citation=citation_of(turn_memory_id(cure.failed.session_id, cure.failed.prompt_id)),
         )
         for cure in known.cures(arguments.error)
     ]  # fmt: skip

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from memlayer.daemon.ops.requests import Progress, named, project_of, services_of, session_named
 from memlayer.daemon.resources.state import State
-from memlayer.model import Event, EventCount, Memory
+from memlayer.model import EventCount, Memory
 from memlayer.ports import MemoryQuery
 from memlayer.tasks.projection import MEMORY, Link
 from memlayer.text.context_block import bare_id, cut, flatten
@@ -36,11 +36,10 @@ def events(state: State, arguments: ops.Events, progress: Progress) -> ops.Event
         total = sum(
             row.rows for row in counts if session_id in ("", row.session_id) and arguments.kind in ("", row.kind)
         )
-    return ops.EventsFound(events=[_event(state, event) for event in reversed(found)], total=total)
-
-
-def _event(state: State, event: Event) -> ops.StoredEvent:
-    return ops.StoredEvent.of(event, project=state.projects.name(event.project_id))
+    return ops.EventsFound(
+        events=[ops.StoredEvent.of(event, project=state.projects.name(event.project_id)) for event in reversed(found)],
+        total=total,
+    )
 
 
 def days(state: State, arguments: ops.Days, progress: Progress) -> ops.Activity:

@@ -12,7 +12,7 @@ from memlayer.wire import sharing as ops
 
 def setup(state: State, arguments: ops.TeamSetup, progress: Progress) -> ops.TeamState:
     """Begin, join or accept a team. Raises UserError, ShareError."""
-    teams, project_id = services_of(state).teams, _registered(state, arguments.project_dir)
+    teams, project_id = services_of(state).teams, state.projects.resolve(arguments.project_dir)[0]
     address = "" if arguments.is_accepting else arguments.address or IN_WORK_TREE
     teams.set_up(project_id, address, arguments.name, by_hand=arguments.by_hand)
     return status(state, ops.TeamStatus(arguments.project_dir), progress)
@@ -55,11 +55,6 @@ def promote(state: State, arguments: ops.Promote, progress: Progress) -> ops.Pro
         problem = str(bad)
     address = shown(services.teams.state(memory.project_id)["address"])
     return ops.Promoted(memory=memory_row(state, memory), address=address, problem=problem)
-
-
-def _registered(state: State, folder: str) -> str:
-    """Return a folder's project, known from now on."""
-    return state.projects.resolve(folder)[0]
 
 
 def _listed(left_out: dict[str, int]) -> list[ops.LeftOut]:
