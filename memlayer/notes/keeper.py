@@ -37,7 +37,7 @@ from memlayer.turns.headline import MAX_HEADLINE_CHARS
 
 MAX_ROWS = 10_000
 SAID_BY_PERSON = "user"
-RUN_CLAIMS = {True: "실행의 주장: ", False: "A run claims: "}  # of a session whose prompts a script sent
+RUN_CLAIMS = {True: "실행의 주장: ", False: "A run claims: "}  # of a session whose prompts nobody typed
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Question:
 
 @dataclass
 class Kept:
-    """The effect of one answer. is_run: a script sent the prompts."""
+    """The effect of one answer. is_run: nobody typed the prompts."""
 
     notes: list[Memory] = field(default_factory=list)
     tasks: list[Task] = field(default_factory=list)
@@ -125,7 +125,9 @@ class NoteKeeper:
         return kept
 
     def _is_run(self, session: Session) -> bool:
-        """Return whether a script typed a session's prompts."""
+        """Return whether no person typed a session's prompts."""
+        if session.is_run:
+            return True
         query = MemoryQuery(project_id=session.project_id, category=Category.CONVERSATION, limit=TURNS_LOOKED_AT)
         turns = self.store.memories(query) if session.project_id else []
         scripts = of_a_script(turns)

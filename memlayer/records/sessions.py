@@ -10,10 +10,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
+from memlayer.edge.capture.payload import HEADLESS
 from memlayer.edge.home import paths
 from memlayer.edge.home.session_ids import AGENT_SESSION
 
 CLOCK_PUT_BACK_MS = 60_000  # no hook is served as late as that
+BEGINNINGS = ("startup", "clear", "fork")  # of a session; what it resumes may be a person's
 SAME_COMPACTION_MS = 60_000  # between the two hooks that tell of one compaction: the host runs them one after the other
 
 
@@ -37,7 +39,8 @@ class Session:
     something was last said or done in it; summarized_ms: said_ms when its summary was made, or found not to be worth
     it. prompted_ms, answered_ms: when the last prompt and the last answer were heard of; measured_ms: the answered_ms
     for which its context was measured, or is about to be. noted_ms: said_ms when a language model had read it, or there
-    was nothing to read. team_told_ms: when its start told of a team's notes in a clone.
+    was nothing to read. team_told_ms: when its start told of a team's notes in a clone. is_run: `claude -p` began it,
+    and no person has gone on with it.
     """
 
     id: str
@@ -72,6 +75,7 @@ class Session:
     summarized_ms: int = 0
     noted_ms: int = 0
     team_told_ms: int = 0
+    is_run: bool = False
     shown: list[str] = field(default_factory=list)
     inherited: list[str] = field(default_factory=list)
 
@@ -134,6 +138,13 @@ def _compacted(session: Session, kind: str, detail: str, at_ms: int) -> None:
     session.shown, session.inherited, session.explained_ms, session.start_chars = [], [], 0, 0
 
 
+def _is_run(session: Session, event: Mapping[str, Any]) -> bool:
+    """Return whether nobody types a session, after an event of it."""
+    if event["kind"] != "session_start":
+        return session.is_run
+    return bool(event["text"] == HEADLESS and (session.is_run or event["detail"] in BEGINNINGS))
+
+
 def _lasting(session: Session) -> Session:
     """The fields whose change is worth a write: no times."""
     return replace(session, last_ms=0, said_ms=0, prompted_ms=0, answered_ms=0)
@@ -185,6 +196,7 @@ class Sessions:
             if not session.compaction_count:
                 session.context_since_ms = session.since_ms
             _compacted(session, kind, event["detail"], at_ms)
+            session.is_run = _is_run(session, event)
             if kind in ("user", "assistant", "tool"):
                 session.said_ms = max(session.said_ms, at_ms)
             if kind == "user":

@@ -83,6 +83,7 @@ MOMENT = _Rule(lambda value: _is_whole(value) and 0 <= value < 2**53, "a time in
 ID = _Rule(_matches(_is_id), "32 hexadecimal digits")
 PROJECT_ID = _Rule(_matches(_is_project_id), "16 hexadecimal digits")
 NAMES = _Rule(lambda value: isinstance(value, list) and all(map(_is_name, value)), "a list of short texts")
+YES_OR_NO = _Rule(lambda value: isinstance(value, bool), "true or false")
 IDS = _Rule(lambda value: isinstance(value, list) and all(map(ID.holds, value)), "a list of ids")
 
 _IN_SCOPE = _Rule(_matches(_is_project_id, GLOBAL), PROJECT_ID.expected + ", or " + GLOBAL)
@@ -117,7 +118,7 @@ MEMORY = {
     "at_ms": MOMENT,
     "superseded_by": _Rule(_matches(_is_id, ""), ID.expected),
     "superseded_ms": MOMENT,
-    "pinned": _Rule(lambda value: isinstance(value, bool), "true or false"),
+    "pinned": YES_OR_NO,
     "settled": NAME,
     "evidence": TEXT,
     "level": _Rule(lambda value: _is_whole(value) and 0 <= value <= 9, "a number from 0 to 9"),
@@ -137,6 +138,7 @@ USAGE = {
 }
 _BY_TYPE = {
     "str": NAME,
+    "bool": YES_OR_NO,
     "int": _Rule(lambda value: _is_whole(value) and -1 <= value < 2**53, "a whole number"),
     "list[str]": NAMES,  # ids, and marks such as "start:4UjZUG"
 }

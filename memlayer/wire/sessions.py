@@ -56,6 +56,7 @@ class SessionRow(Message):
     summarized_ms: int = 0
     noted_ms: int = 0
     team_told_ms: int = 0
+    is_run: bool = False
     shown: int = 0
     inherited: int = 0
     turns: int = 0

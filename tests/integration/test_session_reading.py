@@ -154,6 +154,36 @@ def test_next_session_knows_the_notes_and_replaces(
     assert CAUSE in [row["text"] for row in everything]
 
 
+@pytest.mark.parametrize("start", ["heard", "spooled"])
+def test_run_that_nobody_typed_replaces_no_note_of_a_person(
+    reading: Callable[..., Daemon], api: ModelApi, hook: HookRunner, start: str
+) -> None:
+    daemon = reading()
+    play(hook)
+    daemon.wait_for(lambda: WISH in core(daemon), "the notes")
+    citation = next(row["citation"] for row in daemon.call("list", category="core")["memories"] if row["text"] == WISH)
+    newer = "정산 테스트는 test-shop-9에서 돌린다."
+    note = {"kind": "fact", "text": newer, "turn": 1, "replaces": [citation], "quote": "정산 테스트를 test-shop-9에서"}
+    api.script = lambda asked: answer({"summary": "test-shop-9로 옮김.", "notes": [note], "drop": [citation]})
+    hook.environment["CLAUDE_CODE_ENTRYPOINT"] = "sdk-cli"
+    runner = hook
+    if start == "spooled":  # a start that no daemon heard
+        runner = HookRunner(ROOT, hook.home, hook.project)
+        runner.environment |= hook.environment
+        daemon.stop()
+        runner.forbid_background()
+    runner("session_start", session_id="run", source="startup")
+    if start == "spooled":
+        daemon = daemon.start()
+    said = "정산 테스트를 test-shop-9에서 돌리도록 설정을 고쳤고, 열두 개가 모두 통과했습니다."
+    hook.turn("run", "r1", "정산 쪽 테스트 설정을 한번 점검하고 필요한 것을 고쳐줘. 결과는 표로 정리해줘.", said * 3)
+    hook("session_end", session_id="run", reason="other")
+    daemon.wait_for(lambda: "실행의 주장: " + newer in core(daemon), "the run's claim")
+    assert WISH in core(daemon)
+    summaries = [row for row in daemon.call("list", category="daily")["memories"] if row["kind"] == "session_summary"]
+    assert "test-shop-9로 옮김." in [row["text"] for row in summaries]
+
+
 @pytest.mark.parametrize("how", ["off", "project", "small talk"])
 def test_nothing_is_sent_unasked(
     reading: Callable[..., Daemon], api: ModelApi, hook: HookRunner, project: Path, how: str

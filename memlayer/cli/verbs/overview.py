@@ -92,6 +92,7 @@ def say_session(session: SessionRow) -> None:
             ("began", when(session.since_ms)),
             ("last active", when(session.last_ms)),
             ("state", f"ended ({line(session.ended)})" if session.ended else "open"),
+            ("begun by", "`claude -p`" if session.is_run else ""),
             ("model", line(session.model)),
             ("turns", _figure(session.turns)),
             ("events", _figure(session.events or 0)),

@@ -34,6 +34,8 @@ NOISE = "noise"  # generated, no person wrote it
 COMMAND = "command"  # a slash command: kept, never recalled for
 DIALOG = "dialog"  # the person's words in a dialog at a tool call, within a turn
 OWN_COMMAND = "own_command"  # memlayer's own command: its answer repeats memories
+HEADLESS = "headless"  # the text of a session_start event: of `claude -p`, whose prompts nobody types
+_HEADLESS_ENTRY = "sdk-cli"  # as the host names it, in 2.1.197 and 2.1.332
 
 _KINDS = {
     "session_start": "session_start",
@@ -126,7 +128,8 @@ def read_payload(hook: str, raw: bytes, *, project_dir: str, at_ms: int, tools: 
         payload.model = _text(data, "model") if hook == "session_start" else ""
         prompt_id = ""
         detail = _text(data, _DETAILS[hook])
-        content = "", detail, "%s %d" % (detail, at_ms)
+        is_headless = hook == "session_start" and _text(data, "entrypoint") == _HEADLESS_ENTRY
+        content = HEADLESS if is_headless else "", detail, "%s %d" % (detail, at_ms)
     if content is None:
         return payload
     text, detail, extra = content

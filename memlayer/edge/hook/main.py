@@ -28,6 +28,7 @@ DEADLINE_S = {
 QUIET_S = 2.0  # of stdin, before the JSON object is whole
 ASKING = ("subagent_start",)  # keep no event: without a daemon they are silent
 EXPANSION = "user_prompt_expansion"  # keeps no event, and asks no daemon: the words typed after an own command
+HEADLESS_ENTRY = b"sdk-cli"  # the host's name of `claude -p`, which no payload tells
 RELATIVE_HOME = "memlayer keeps nothing: MEMLAYER_HOME is not absolute. Set it to a path that begins with / or ~"
 
 
@@ -49,7 +50,7 @@ def serve(event: str) -> None:
         if is_disabled(environ[b"MEMLAYER_DISABLE"].decode("utf-8", "replace")):
             return
     at_ms = time.time_ns() // 1_000_000
-    raw = read_object(0)
+    raw = with_entry(event, read_object(0), environ.get(b"CLAUDE_CODE_ENTRYPOINT"))
     project_dir = environ.get(b"CLAUDE_PROJECT_DIR", b"")
     if any(name.startswith(b"MEMLAYER_") for name in environ):
         from memlayer.edge.home.project_env import drop_project_variables
@@ -77,6 +78,14 @@ def serve(event: str) -> None:
         write_all(1, answer)
     except OSError:  # the host has gone, or reads no more: the event is durable, and a log entry would count as lost
         return
+
+
+def with_entry(event: str, raw: bytes, entry: "bytes | None") -> bytes:
+    """Return a start's JSON with the entry that the environment alone tells."""
+    if event != "session_start" or entry != HEADLESS_ENTRY:
+        return raw
+    head, brace, _ = raw.rpartition(b"}")
+    return head + b',"entrypoint":"' + HEADLESS_ENTRY + b'"}' if brace else raw
 
 
 def refuse_home(event: str) -> None:

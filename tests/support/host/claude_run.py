@@ -20,6 +20,8 @@ from tests.support.host.installed_host import InstalledHost
 from tests.support.host.messages_api import MessagesApi, Request
 
 RUN_TIMEOUT_S = 90.0
+# Of an application in which a person types: the host keeps its name, and calls every other `claude -p` sdk-cli.
+AS_TYPED = {"CLAUDE_CODE_ENTRYPOINT": "sdk-ts"}
 
 
 @dataclass(frozen=True)

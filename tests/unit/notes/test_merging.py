@@ -13,7 +13,6 @@ from memlayer.briefing.session_summary import sum_up
 from memlayer.briefing.working_set import WorkingSetRules, compose
 from memlayer.notes.checks import Refusal
 from memlayer.notes.request import first_part
-from memlayer.ports import MemoryQuery
 from tests.support.notes_in_memory import Noting, turn
 
 TURNS = (
@@ -321,59 +320,3 @@ def test_note_that_replaces_another_takes_no_place(home_of: Noting) -> None:
 def test_request_tells_how_many_notes_it_takes(turns: int, notes: int) -> None:
     request = first_part([turn(number, "배포 %d 해줘" % number, "했습니다.") for number in range(1, turns + 1)], (), ())
     assert "At most %d new notes" % notes in request.prompt.splitlines()[-1]
-
-
-TEMPLATE = "Review the open pull request and list every problem that you find in it, run %d"
-
-
-def run_of(noting: Noting, session: str, number: int, said: str) -> list[Any]:
-    return noting.tell(session, (TEMPLATE % number, said))
-
-
-def test_run_that_nobody_typed_only_claims(home_of: Noting) -> None:
-    wish = note(
-        "타임아웃은 45분으로 두기로 했다.",
-        "좋아, 타임아웃은 45분으로 두자",
-        "decision",
-        headline="공증 타임아웃은 45분",
-    )
-    wish["turn"] = 2
-    first_kept = home_of.answer("s1", home_of.tell("s1", *TURNS), {"summary": "", "notes": [wish]})
-    assert first_kept is not None
-    [theirs] = first_kept.notes
-    said = "The notarization timeout is 20 minutes now. The retry field is unknown to GoReleaser v2.13.2."
-    for number in range(5):
-        run_of(home_of, "r%d" % number, number, said)
-    turns = run_of(home_of, "r5", 5, said)
-    claims = [
-        note("The notarization timeout is 20 minutes now.", "timeout is 20 minutes now", replaces=[theirs.citation],
-             headline="The notarization timeout is 20 minutes now"),
-        note("The retry field is unknown to GoReleaser v2.13.2.", "retry field is unknown to GoReleaser"),
-    ]  # fmt: skip
-    task = {
-        "status": "pending",
-        "title": "Fix the timeout of notarization",
-        "quote": "timeout is 20 minutes now",
-        "turn": 1,
-    }
-    answer = {"summary": "Set the notarization timeout to 20 minutes.", "notes": claims, "tasks": [task],
-              "drop": [theirs.citation]}  # fmt: skip
-    kept = home_of.answer("r5", turns, answer)
-    assert kept is not None and [row.text for row in kept.notes] == [
-        "A run claims: The notarization timeout is 20 minutes now."
-    ]
-    assert kept.notes[0].headline == "A run claims: The notarization timeout is 20 minutes now"
-    assert (kept.tasks, kept.questions) == ([], [])
-    [held] = home_of.store.memories(MemoryQuery(ids=[theirs.id]))
-    assert held.superseded_by == ""
-    again = home_of.everything()
-    home_of.answer("r5", turns, answer)
-    assert home_of.everything() == again
-
-
-def test_a_person_who_types_alike_twice_is_no_run(home_of: Noting) -> None:
-    for number in range(2):
-        turns = run_of(home_of, "r%d" % number, number, "The retry field is unknown to GoReleaser v2.13.2.")
-    said = note("The retry field is unknown to GoReleaser v2.13.2.", "retry field is unknown to GoReleaser")
-    kept = home_of.answer("r1", turns, {"summary": "", "notes": [said]})
-    assert kept is not None and kept.notes[0].text.startswith("The retry field")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.edge.capture.payload import spool_event
+from memlayer.edge.capture.payload import read_payload, spool_event
 from memlayer.edge.home import paths
 from memlayer.records.sessions import Session, Sessions
 
@@ -16,7 +16,7 @@ class Told:
     """Tells a Sessions of events, each in one line."""
 
     def __init__(self, home: Path) -> None:
-        self.sessions = Sessions(str(home))
+        self.home, self.sessions = home, Sessions(str(home))
 
     def __call__(
         self,
@@ -315,3 +315,41 @@ def test_open_sessions_with_nothing_unread_are_left_alone(told: Told, tmp_path: 
     assert told.sessions.unread_in("p1") == [session]
     session.read_bytes = 3
     assert told.sessions.unread_in("p1") == [] and told.sessions.open_in("p1") == [session]
+
+
+@pytest.mark.parametrize(
+    ("starts", "is_run"),
+    [
+        ([("startup", True)], True),
+        ([("startup", False)], False),
+        ([("fork", True)], True),
+        ([("startup", True), ("resume", True)], True),  # `claude -p --continue` of a run
+        ([("startup", True), ("compact", True)], True),
+        ([("startup", False), ("resume", True)], False),  # a person's session, gone on with by `claude -p`
+        ([("startup", False), ("resume", True), ("compact", True)], False),
+        ([("startup", True), ("resume", False)], False),  # a run that a person resumes
+        ([("startup", True), ("resume", False), ("resume", True)], False),
+        ([("clear", False)], False),
+        ([], False),
+    ],
+)
+def test_run_is_a_session_that_claude_p_began(told: Told, starts: list[tuple[str, bool]], is_run: bool) -> None:
+    for at_ms, (source, is_headless) in enumerate(starts):
+        raw = {"session_id": "s1", "source": source, **({"entrypoint": "sdk-cli"} if is_headless else {})}
+        event = read_payload("session_start", json.dumps(raw).encode(), project_dir="/p", at_ms=at_ms).event
+        assert event is not None
+        told.sessions.heard(event, "p1", is_live=True)
+    told("user", 100)
+    told.sessions.save_changed()
+    [kept] = Sessions(str(told.home)).all()
+    assert kept.is_run is is_run
+
+
+ENTRIES = ("cli", "claude-vscode", "claude-desktop", "sdk-ts", "sdk-py", "", "SDK-CLI", 7, None)
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_other_entries_are_a_persons(told: Told, entry: object) -> None:
+    raw = json.dumps({"session_id": "s1", "source": "startup", "entrypoint": entry}).encode()
+    event = read_payload("session_start", raw, project_dir="/p", at_ms=1).event
+    assert event is not None and not told.sessions.heard(event, "p1").is_run
