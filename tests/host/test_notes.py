@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -21,6 +22,8 @@ ANSWER = (
     "먼저 200을 돌려주게 고쳤고 두 번 오지 않는 것을 확인했습니다."
 )
 CAUSE = "웹훅이 두 번 오는 원인: 토스페이먼츠는 10초 안에 200이 없으면 다시 보낸다. 재시도 간격 30초는 소용없었다."
+HEADLINE = "웹훅 중복의 원인은 토스페이먼츠: 10초 안에 200이 없으면 다시 보낸다"
+DETAILS = "mcp__plugin_memlayer_memlayer__mem-details"
 NOTES = {
     "summary": "웹훅 중복의 원인을 찾아 먼저 200을 돌려주게 고치고 확인함.",
     "notes": [
@@ -71,3 +74,37 @@ def test_no_consent_no_request(claude: Claude, api: MessagesApi) -> None:
     claude.settle()
     assert not any(is_reading(request) for request in api.requests)
     assert not (claude.memlayer_home / "model_use.json").exists()
+
+
+def test_model_opens_a_note_from_its_headline(claude: Claude, api: MessagesApi) -> None:
+    noted = {**NOTES, "notes": [{**NOTES["notes"][0], "headline": HEADLINE, "subject": "웹훅"}]}  # type: ignore[index]
+
+    def script(request: Request) -> Answer:
+        if is_reading(request):
+            return Answer(text=json.dumps(noted, ensure_ascii=False))
+        if not request.is_turn or not opening or request.has_tool_result:
+            return Answer(text=ANSWER)
+        listed = re.search(re.escape(HEADLINE) + r" \[mem:(\w{6})\]", json.dumps(request.body, ensure_ascii=False))
+        return Answer(tool_uses=((DETAILS, {"ids": [listed[1] if listed else "none"]}),))
+
+    opening: list[bool] = []
+    api.script = script
+    claude.extra_environ["PATH"] = with_host(claude)
+    claude.memlayer_home.mkdir(mode=0o700)
+    (claude.memlayer_home / "config.yaml").write_text("embedding: {provider: none}\n")
+    claude.memlayer("notes", "on", "--provider", "claude-cli")
+    claude(PROMPT)
+    claude.settle()
+    assert settle(lambda: HEADLINE in str(claude.memlayer("list", "--category", "core"))), claude.memlayer(
+        "notes", "status"
+    )
+    opening.append(True)
+    allowed = json.dumps({"permissions": {"allow": [DETAILS]}})
+    run = claude.run(
+        ["-p", "--plugin-dir", str(claude.plugin), "--settings", allowed], stdin="배송 화면의 문구를 다듬어줘"
+    )
+    first, second = run.turns
+    assert CAUSE not in json.dumps(first.body, ensure_ascii=False)  # the start has its headline alone
+    opened = second.last_user_text
+    assert CAUSE in opened and re.search(r"Drawn from \[mem:\w{6}\]", opened), opened
+    assert claude.hook_failures() == []
