@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from memlayer.adapters.lance.share_tables import ShareTables  # noqa: E402
-from memlayer.sharing.log_format import GONE, ROWS, Content, Span, packed  # noqa: E402
+from memlayer.sharing.log_format import GONE, ROWS, Content, ObjectName, packed  # noqa: E402
 from memlayer.sharing.share import new_machine, seal_of  # noqa: E402
 from memlayer.sharing.table_engine import TableEngine  # noqa: E402
 from tests.support.shared_homes import SharedHome, shared_homes  # noqa: E402
@@ -117,7 +117,7 @@ def others(address: str, home: SharedHome | None, count: int) -> None:
         machine = new_machine()
         objects = {
             span.name: packed(Content(machine, "machine", 1, int(time.time() * 1000)), seal) if seal else b"x" * 2000
-            for span in (Span.new(ROWS, 1, 1), Span.new(GONE, 1, 1))
+            for span in (ObjectName.new(ROWS, 1, 1), ObjectName.new(GONE, 1, 1))
         }
         engine.change(machine, objects, ())
 

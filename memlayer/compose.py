@@ -52,7 +52,7 @@ from memlayer.team.teams import Teams
 from memlayer.text.context_block import Budget
 from memlayer.topics.keeper import TopicKeeper
 from memlayer.transcripts import host_memory
-from memlayer.transcripts.importer import Reached
+from memlayer.transcripts.importer import ImportRecord
 
 PROMPT_S = 0.5  # what the hook of a prompt waits for the daemon at most
 QUERY_SHARE = 0.6  # of a recall's time for the vector of its query; the rest is for the search by words
@@ -105,7 +105,7 @@ class Services:
     retention: Retention
     levels: LevelKeeper
     topics: TopicKeeper
-    imports: Reached
+    imports: ImportRecord
     consolidator: Consolidator
     files: MemoryFiles
     extra: ExtraFiles
@@ -259,7 +259,7 @@ def _embedding_provider(settings: Settings) -> str:
 def _remote_embedder(home: str, settings: Settings, provider: str) -> Embedder:
     """Load the embedder of a provider that texts are sent to."""
     from memlayer.providers.endpoint import Asker, Endpoint
-    from memlayer.providers.remote_embedder import Asking, load
+    from memlayer.providers.remote_embedder import ServiceCalls, load
     from memlayer.providers.vector_services import SERVICES
 
     chosen, row = settings.embedding, PROVIDERS[provider]
@@ -269,7 +269,7 @@ def _remote_embedder(home: str, settings: Settings, provider: str) -> Embedder:
     service = SERVICES[provider](endpoint, model or row.vectors, chosen.dimensions or row.dimensions)
     recall_s = min(settings.recall.deadline_ms / 1000, PROMPT_S)
     budget = _embedding_budget(home, settings)
-    asking = Asking(service, budget, query_deadline_s=QUERY_SHARE * recall_s, deadline_s=chosen.timeout_s)
+    asking = ServiceCalls(service, budget, query_deadline_s=QUERY_SHARE * recall_s, deadline_s=chosen.timeout_s)
     return load(asking, Path(chosen.cache_dir or os.path.join(paths.cache(home), "models")))
 
 

@@ -44,7 +44,7 @@ class IndexEntry:
 
 
 @dataclass(frozen=True)
-class Span:
+class Neighbourhood:
     """The turns around a memory, oldest first, where they are known."""
 
     memory: Memory
@@ -103,7 +103,9 @@ def _index_line(entry: IndexEntry) -> str:
     )
 
 
-def timeline_text(spans: Sequence[Span], unknown: Sequence[str] = (), max_tokens: int = TIMELINE_TOKENS) -> str:
+def timeline_text(
+    spans: Sequence[Neighbourhood], unknown: Sequence[str] = (), max_tokens: int = TIMELINE_TOKENS
+) -> str:
     """Return the turns around each memory; `>` marks its own."""
     lines = [_unknown(unknown)] if unknown else []
     for span in spans:

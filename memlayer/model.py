@@ -20,6 +20,7 @@ __all__ = [
     "Hit",
     "Memory",
     "Scope",
+    "TurnId",
     "Usage",
     "chunk_id",
     "citation_of",
@@ -35,6 +36,7 @@ CITATION_CHARS = 6
 PROVEN = 3  # level from which age deletes no memory, and an order stands above newer ones
 
 SHOWN, CITED, OPENED = "shown", "cited", "opened"
+TurnId = tuple[str, str]  # session id, prompt id
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from memlayer.model import Chunk, Event, EventCount, Hit, Memory, Scope, Usage
 from memlayer.wire.curation import Removed as Removed
 
 Vector = tuple[float, ...]
-Progress = Callable[[int, int], None]  # (done, total)
+ScanProgress = Callable[[int, int], None]  # (done, total)
 
 
 @dataclass(frozen=True)

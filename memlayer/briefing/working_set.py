@@ -118,7 +118,7 @@ def live_tasks(core: Sequence[Memory], heard: Sequence[Memory]) -> list[Memory]:
     return [task for task in tasks if sum(at_ms > task.at_ms for at_ms in began.values()) <= FRESH_SESSIONS][:MAX_TASKS]
 
 
-def without_said(block: str, host_lines: host_memory.Lines) -> str:
+def without_host_lines(block: str, host_lines: host_memory.HostLines) -> str:
     """Return a working set without the lines of the host's own memory."""
     if not host_lines or not block:
         return block

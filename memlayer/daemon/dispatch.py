@@ -77,7 +77,7 @@ class Dispatch:
         state = self._state
         started = time.monotonic()
         if (request.protocol, request.build) != (protocol.PROTOCOL, __version__):
-            if self._gives_way(request):
+            if self._leaves_to_newer(request):
                 log.info("leaving for a client of build %s", request.build)
                 state.leaving.set()
             if request.protocol != protocol.PROTOCOL or state.leaving.is_set():
@@ -131,7 +131,7 @@ class Dispatch:
         answer = handler(self._state, arguments.parse(sent), progress).fields()
         send(protocol.REPLY, json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace"))
 
-    def _gives_way(self, request: protocol.Request) -> bool:
+    def _leaves_to_newer(self, request: protocol.Request) -> bool:
         """Return whether to leave for a client of another build.
 
         An older daemon always gives way to a newer client; a newer one only when nobody else needs it any more, so that

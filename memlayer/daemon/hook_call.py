@@ -27,7 +27,7 @@ _record_lock = threading.Lock()
 
 
 @dataclass
-class Call:
+class HookCall:
     """A call of a hook whose event is kept."""
 
     payload: Payload
@@ -63,21 +63,21 @@ class Handler(NamedTuple):
     """
 
     ignores: Callable[[State, Payload], bool] = lambda state, payload: False
-    begin: Callable[[State, Call], None] = lambda state, call: None
-    answer: Callable[[State, Call], Answer] = lambda state, call: Answer()
-    answered: Callable[[State, Call], object] = lambda state, call: None
+    begin: Callable[[State, HookCall], None] = lambda state, call: None
+    answer: Callable[[State, HookCall], Answer] = lambda state, call: Answer()
+    answered: Callable[[State, HookCall], object] = lambda state, call: None
     after: Callable[[State, Session], object] = lambda state, session: None
 
 
 def begin_call(
     state: State, payload: Payload, event: Mapping[str, Any], place: project.Place, folder: str, ends_s: float
-) -> Call:
+) -> HookCall:
     """Return the call of an event, noted in its session."""
     project_id, _ = state.projects.resolve(folder)
     known = state.sessions.get(payload.session_id)
     has_said = known is not None and known.said_ms > 0
     session = state.sessions.heard(event, project_id, is_live=True)
-    return Call(payload, event, place, session, known is not None, has_said, ends_s)
+    return HookCall(payload, event, place, session, known is not None, has_said, ends_s)
 
 
 def count_kept(state: State) -> None:
@@ -91,7 +91,7 @@ def count_kept(state: State) -> None:
 def serve(
     state: State,
     handler: Handler,
-    call: Call,
+    call: HookCall,
     due_s: float,
     *,
     keep: Callable[[], None],

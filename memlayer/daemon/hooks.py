@@ -14,7 +14,7 @@ from typing import Any
 from memlayer.briefing import working_set
 from memlayer.briefing.standing_orders import standing_orders
 from memlayer.daemon import moments, opening
-from memlayer.daemon.hook_call import Answer, Call, Handler, begin_call, count_kept, serve
+from memlayer.daemon.hook_call import Answer, Handler, HookCall, begin_call, count_kept, serve
 from memlayer.daemon.resources import notes_offer
 from memlayer.daemon.resources.state import Send, State
 from memlayer.daemon.tasks import batches, intake, reading
@@ -106,7 +106,7 @@ def _submit(state: State, name: str, job: Callable[..., Any], *arguments: Sessio
 # -- session_start
 
 
-def answer_start(state: State, call: Call) -> Answer:
+def answer_start(state: State, call: HookCall) -> Answer:
     context = _start_context(state, call)
     notice = _health_notice(state) or _ready_notice(state)
     state.rule_notices.hand_over(call.session.id, lambda other: _is_over(state, other, call.session.project_id))
@@ -114,7 +114,7 @@ def answer_start(state: State, call: Call) -> Answer:
     return Answer(context, notice or line or _offer(state, call), tells_rules=bool(line))
 
 
-def _offer(state: State, call: Call) -> str:
+def _offer(state: State, call: HookCall) -> str:
     """Offer a team's notes, or a model's, at a fresh start."""
     is_fresh = call.payload.source == "startup" and not call.session.id.startswith(AGENT_SESSION)
     if not is_fresh or not state.is_open:
@@ -133,7 +133,7 @@ def _is_over(state: State, session_id: str, project_id: str) -> bool:
     return session is not None and bool(session.ended) and session.project_id == project_id
 
 
-def _start_context(state: State, call: Call) -> str:
+def _start_context(state: State, call: HookCall) -> str:
     payload, session = call.payload, call.session
     if payload.model and payload.model != session.model:
         session.model = payload.model
@@ -162,7 +162,9 @@ def _start_context(state: State, call: Call) -> str:
     if payload.source == "compact":
         return _after_compaction(state, session, call.ends_s)
     # The writer renews it after each batch, so it is as fresh as the store.
-    return working_set.without_said(registry.read_working_set(state.home, call.place), _host_lines(state, session))
+    return working_set.without_host_lines(
+        registry.read_working_set(state.home, call.place), _host_lines(state, session)
+    )
 
 
 def _after_compaction(state: State, session: Session, ends_s: float) -> str:
@@ -177,10 +179,10 @@ def _after_compaction(state: State, session: Session, ends_s: float) -> str:
     rest = working_set.compose(
         services.store, session.project_id, rules, excluded_session_id=session.id, excluded_ids=given
     )
-    return "\n\n".join(filter(None, (orders, working_set.without_said(rest, _host_lines(state, session)))))
+    return "\n\n".join(filter(None, (orders, working_set.without_host_lines(rest, _host_lines(state, session)))))
 
 
-def _host_lines(state: State, session: Session) -> host_memory.Lines:
+def _host_lines(state: State, session: Session) -> host_memory.HostLines:
     """Return the lines of the host's own memory in the context."""
     return state.host_memory.lines_of(session.transcript_path) if state.settings.files.host_memory else ()
 
@@ -215,7 +217,7 @@ def _ready_notice(state: State) -> str:
 # -- user_prompt_submit
 
 
-def begin_recall(state: State, call: Call) -> None:
+def begin_recall(state: State, call: HookCall) -> None:
     """Begin recall beside the event's write, which it does not read."""
     if not call.event["detail"]:
         # The agent shows no notices within a talk, and has no slash command that undoes.
@@ -224,7 +226,7 @@ def begin_recall(state: State, call: Call) -> None:
         call.recall = state.recalls.submit(_recall, state, call)
 
 
-def _recall(state: State, call: Call) -> Recalled:
+def _recall(state: State, call: HookCall) -> Recalled:
     session, ends_s = call.session, call.ends_s
     services = state.ready(min(OPEN_WAIT_S, ends_s - time.monotonic()))
     if services is None:
@@ -246,7 +248,7 @@ def _recall(state: State, call: Call) -> Recalled:
     return services.recall.answer(call.payload.prompt, scope, rules, session, host_lines)
 
 
-def answer_prompt(state: State, call: Call) -> Answer:
+def answer_prompt(state: State, call: HookCall) -> Answer:
     orders = _late_orders(state, call)
     recalled = _recalled(state, call.recall, call.ends_s) if call.recall is not None else None
     notice = _ready_notice(state)
@@ -257,7 +259,7 @@ def answer_prompt(state: State, call: Call) -> Answer:
     )  # fmt: skip
 
 
-def _late_orders(state: State, call: Call) -> str | None:
+def _late_orders(state: State, call: HookCall) -> str | None:
     """Return the orders that a compaction was told too late, if any."""
     if call.session.id not in state.orders_due or not state.rules.working_set.enabled:
         return None
@@ -282,17 +284,17 @@ def _recalled(state: State, recall: Future[Recalled], ends_s: float) -> Recalled
     return recalled
 
 
-def after_prompt(state: State, call: Call) -> None:
+def after_prompt(state: State, call: HookCall) -> None:
     """Look for rules in a prompt whose answer is out."""
     state.rule_notices.look((call.session.id, str(call.event["prompt_id"])), call.payload.prompt)
 
 
-def _tells_rules(state: State, call: Call) -> bool:
+def _tells_rules(state: State, call: HookCall) -> bool:
     is_on = state.settings.capture.enabled and state.settings.capture.tell_rules
     return is_on and state.rules_for(call.place).recall.enabled
 
 
-def _rules_line(state: State, call: Call) -> str:
+def _rules_line(state: State, call: HookCall) -> str:
     """Return the line about newly kept rules, "" for none."""
     line = state.rule_notices.line(call.session.id)
     return line if line and _tells_rules(state, call) else ""
@@ -312,7 +314,7 @@ def _inherit(state: State, session: Session) -> None:
 # -- stop, session_end, pre_compact
 
 
-def answer_stop(state: State, call: Call) -> Answer:
+def answer_stop(state: State, call: HookCall) -> Answer:
     """Answer with the line about the turn's rules, if kept in time.
 
     Only after a prompt with a rule it waits for that; what takes longer is told with the next prompt.
@@ -332,7 +334,7 @@ def after_stop(state: State, session: Session) -> None:
         flushing.measure(state, session)
 
 
-def answer_pre_compact(state: State, call: Call) -> Answer:
+def answer_pre_compact(state: State, call: HookCall) -> Answer:
     flush = state.settings.flush
     return Answer(flushing.summarizer_line(flush.summarizer_line) if flush.enabled else "")
 

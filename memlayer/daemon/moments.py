@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 
-from memlayer.daemon.hook_call import Answer, Call
+from memlayer.daemon.hook_call import Answer, HookCall
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import batches, derived
 from memlayer.edge.capture.tool_use import EDITS
@@ -24,7 +24,7 @@ OPEN_WAIT_S = 60.0
 log = logging.getLogger(__name__)
 
 
-def answer_changed_file(state: State, call: Call) -> Answer:
+def answer_changed_file(state: State, call: HookCall) -> Answer:
     """Give a note that binds the changed file, if switched on."""
     detail = str(call.event["detail"])
     is_on = state.settings.moments.changed_files and state.is_open and state.rules_for(call.place).recall.enabled

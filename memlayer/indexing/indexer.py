@@ -11,7 +11,7 @@ from memlayer.errors import EmbedderError
 from memlayer.indexing.term_stats import TermStats
 from memlayer.kinds import Category
 from memlayer.model import Chunk, Memory, chunk_id
-from memlayer.ports import Embedder, Progress, Store, Vector, VectorCache
+from memlayer.ports import Embedder, ScanProgress, Store, Vector, VectorCache
 from memlayer.text.terms import index_terms
 from memlayer.turns.opening import of_piece
 from memlayer.turns.turn import pieces, unlabelled
@@ -74,7 +74,7 @@ class Indexer:
             turn.id: full_text([events[source] for source in turn.source_ids if source in events]) for turn in turns
         }
 
-    def embed_missing(self, batch: int, on_progress: Progress = lambda done, total: None) -> int:
+    def embed_missing(self, batch: int, on_progress: ScanProgress = lambda done, total: None) -> int:
         """Embed all chunks without the model's vector; return how many."""
         embedder = self._embedder()
         if embedder is None:

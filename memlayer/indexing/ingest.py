@@ -11,10 +11,10 @@ from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import OWN_COMMAND, spool_event
 from memlayer.edge.capture.tool_use import EVERY_TOOL, ToolRules
 from memlayer.indexing.indexer import Indexer
-from memlayer.indexing.retracted import Turn, retracted
+from memlayer.indexing.retracted import retracted
 from memlayer.kinds import Kind
-from memlayer.model import GLOBAL, Event, Memory, turn_memory_id
-from memlayer.ports import MemoryQuery, Progress, Store
+from memlayer.model import GLOBAL, Event, Memory, TurnId, turn_memory_id
+from memlayer.ports import MemoryQuery, ScanProgress, Store
 from memlayer.records.projects import Projects
 from memlayer.records.sessions import Sessions
 from memlayer.records.tombstones import Tombstones
@@ -61,7 +61,7 @@ class Ingest:
         self.on_task: Callable[[Sequence[Event]], object] = lambda events: None
 
     def drain(
-        self, on_progress: Progress = lambda done, total: None, left_out: Collection[str] = ()
+        self, on_progress: ScanProgress = lambda done, total: None, left_out: Collection[str] = ()
     ) -> tuple[int, set[str]]:
         """Take in all waiting spool events; return (count, project ids).
 
@@ -153,7 +153,7 @@ class Ingest:
                 self.indexer.index(memories, texts=texts, embed=embed)
             self._end_as_routine(turns - made.keys(), embed=embed)
 
-    def _end_as_routine(self, turns: Collection[Turn], *, embed: bool) -> None:
+    def _end_as_routine(self, turns: Collection[TurnId], *, embed: bool) -> None:
         """Retire stored turns that turned out to be no memory."""
         ids = [turn_memory_id(*turn) for turn in turns]
         known = self._store.memories(MemoryQuery(ids=ids, limit=len(ids))) if ids else []
@@ -170,11 +170,11 @@ class Ingest:
             log.error("turns cannot be consolidated: %s", type(bad).__name__)
             return False
 
-    def _made(self, turns: Collection[Turn]) -> dict[Turn, tuple[Memory, str]]:
+    def _made(self, turns: Collection[TurnId]) -> dict[TurnId, tuple[Memory, str]]:
         """Make the memories and whole texts of turns from their events."""
         prompt_ids = sorted({prompt_id for _, prompt_id in turns})
         rows = self._store.events(prompt_ids=prompt_ids, limit=MAX_EVENTS) if prompt_ids else []
-        by_turn: dict[Turn, list[Event]] = {}
+        by_turn: dict[TurnId, list[Event]] = {}
         for event in rows:
             by_turn.setdefault((event.session_id, event.prompt_id), []).append(event)
         made = {}

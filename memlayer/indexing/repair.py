@@ -10,7 +10,7 @@ from memlayer.indexing.ingest import Ingest
 from memlayer.indexing.retracted import wrongly_marked
 from memlayer.kinds import Category
 from memlayer.model import Memory, turn_memory_id
-from memlayer.ports import MemoryQuery, Progress, Store
+from memlayer.ports import MemoryQuery, ScanProgress, Store
 from memlayer.records.sessions import Sessions
 from memlayer.transcripts import catch_up
 from memlayer.turns.turn_memory import is_searched
@@ -27,7 +27,7 @@ def is_stale(store: Store) -> bool:
     return stats.memories > 0 and stats.chunks == 0
 
 
-def rebuild(store: Store, indexer: Indexer, progress: Progress) -> int:
+def rebuild(store: Store, indexer: Indexer, progress: ScanProgress) -> int:
     """Make all chunks anew; return the number of memories indexed.
 
     From memories and their events. Vectors come from the cache where the text is the same. Interrupted, it is begun
@@ -46,7 +46,7 @@ def mark_turns(store: Store, ingest: Ingest) -> int:
     return len(turns)
 
 
-def repair(store: Store, ingest: Ingest, sessions: Sessions, progress: Progress) -> Repaired:
+def repair(store: Store, ingest: Ingest, sessions: Sessions, progress: ScanProgress) -> Repaired:
     """Make again all that can be made. Idempotent. Raises StoreError."""
     events = _from_transcripts(store, ingest, sessions)
     memories = _remember_turns(store, ingest, progress)
@@ -62,7 +62,7 @@ def repair(store: Store, ingest: Ingest, sessions: Sessions, progress: Progress)
     return Repaired(events, memories, _index(ingest.indexer, lacking, progress), _missing(store))
 
 
-def _index(indexer: Indexer, memories: Sequence[Memory], progress: Progress) -> int:
+def _index(indexer: Indexer, memories: Sequence[Memory], progress: ScanProgress) -> int:
     for start in range(0, len(memories), BATCH):
         indexer.index(memories[start : start + BATCH])
         progress(min(start + BATCH, len(memories)), len(memories))
@@ -93,7 +93,7 @@ def _from_transcripts(store: Store, ingest: Ingest, sessions: Sessions) -> int:
     return count
 
 
-def _remember_turns(store: Store, ingest: Ingest, progress: Progress) -> int:
+def _remember_turns(store: Store, ingest: Ingest, progress: ScanProgress) -> int:
     known = {memory.id for memory in store.memories(MemoryQuery(limit=EVERYTHING))}
     spoken = {(event.session_id, event.prompt_id) for event in store.events(limit=EVERYTHING) if event.prompt_id}
     turns = sorted(turn for turn in spoken if turn_memory_id(*turn) not in known)

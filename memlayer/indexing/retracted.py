@@ -5,23 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from memlayer.kinds import Category, Kind
-from memlayer.model import Memory
+from memlayer.model import Memory, TurnId
 from memlayer.ports import MemoryQuery, Store
 from memlayer.turns.retraction import Order, not_held, order_of
 from memlayer.turns.turn_memory import prompt_of
 
 MAX_TURNS = 10_000  # of one session
-Turn = tuple[str, str]  # session id, prompt id
 
 
-def retracted(store: Store, made: Sequence[Memory]) -> tuple[set[Turn], set[Turn]]:
+def retracted(store: Store, made: Sequence[Memory]) -> tuple[set[TurnId], set[TurnId]]:
     """Return turns that did not hold, and stored ones to make again.
 
     made: turns as they are about to be stored. Both sets are of their sessions. Of a session whose newest turn is made
     anew, and takes nothing back, nothing else is read: that is every turn of a day but a few. Raises StoreError.
     """
-    gone: set[Turn] = set()
-    changed: set[Turn] = set()
+    gone: set[TurnId] = set()
+    changed: set[TurnId] = set()
     by_session: dict[str, list[Memory]] = {}
     for memory in made:
         by_session.setdefault(memory.session_id, []).append(memory)
@@ -37,13 +36,13 @@ def retracted(store: Store, made: Sequence[Memory]) -> tuple[set[Turn], set[Turn
     return gone, changed
 
 
-def taken_back(turns: Iterable[Memory]) -> set[Turn]:
+def taken_back(turns: Iterable[Memory]) -> set[TurnId]:
     """Return those of a session's turns that did not hold."""
     ordered = sorted(turns, key=lambda turn: (turn.at_ms, turn.id))
     return {_turn(ordered[place]) for place in not_held([prompt_of(turn) for turn in ordered])}
 
 
-def wrongly_marked(store: Store) -> set[Turn]:
+def wrongly_marked(store: Store) -> set[TurnId]:
     """Return stored turns whose mark is out of date. Raises StoreError."""
     sessions: dict[str, list[Memory]] = {}
     for turn in store.memories(MemoryQuery(category=Category.CONVERSATION, limit=10_000_000)):
@@ -65,5 +64,5 @@ def _is_newest(store: Store, session_id: str, own: Sequence[Memory]) -> bool:
     return all(row.id in ids or row.at_ms < first_ms for row in newest)
 
 
-def _turn(memory: Memory) -> Turn:
+def _turn(memory: Memory) -> TurnId:
     return memory.session_id, memory.prompt_id

@@ -15,7 +15,7 @@ from memlayer.edge.capture.spool import event_id
 from memlayer.indexing.indexer import Indexer
 from memlayer.kinds import KINDS, Category, Kind
 from memlayer.memory_files.markdown import Item, digest, normalized, parted, to_nfc, with_headline
-from memlayer.memory_files.merge import Changes, Entry
+from memlayer.memory_files.merge import FileChanges, FileEntry
 from memlayer.memory_files.pages import FileRecord, current, day_of, local_day, noon_ms, told
 from memlayer.model import Memory, citation_of, memory_key
 from memlayer.ports import MemoryQuery, Store
@@ -56,7 +56,7 @@ class Edits:
     now_ms: Callable[[], int] = _now_ms
 
     def take(
-        self, project_id: str, name: str, changes: Changes, record: FileRecord, base: str, *, in_tree: bool = False
+        self, project_id: str, name: str, changes: FileChanges, record: FileRecord, base: str, *, in_tree: bool = False
     ) -> EditCounts:
         """Apply the changes of one file.
 
@@ -79,7 +79,7 @@ class Edits:
         added += sum(page.stray(item, record) for item in changes.strays)
         return EditCounts(added, edited, removed)
 
-    def _of_anybody(self, changes: Changes) -> Changes:
+    def _of_anybody(self, changes: FileChanges) -> FileChanges:
         """Return the changes that need not be the person's."""
         ids = [entry.memory_id for entry in (*(entry for entry, _ in changes.edited), *changes.deleted)]
         rows = self.store.memories(MemoryQuery(ids=ids, limit=len(ids))) if ids else []
@@ -88,7 +88,7 @@ class Edits:
         deleted = tuple(entry for entry in changes.deleted if entry.memory_id not in bound)
         return changes._replace(edited=edited, deleted=deleted, pinned=())
 
-    def undo_deletions(self, present: Sequence[Entry], record: FileRecord, base: str) -> int:
+    def undo_deletions(self, present: Sequence[FileEntry], record: FileRecord, base: str) -> int:
         """Restore entries deleted from this revision and back in the file."""
         count = 0
         for entry in present:
@@ -120,7 +120,7 @@ class _Page:
     has_base: bool
     in_tree: bool
 
-    def edit(self, entry: Entry, text: str) -> int:
+    def edit(self, entry: FileEntry, text: str) -> int:
         memory = self.edits.by_id(entry.memory_id)
         if memory is None:
             log.info("a change to a forgotten memory was dropped")
@@ -143,14 +143,14 @@ class _Page:
             self._add(memory.kind, part)
         return 1
 
-    def pin(self, entry: Entry, pinned: bool) -> int:
+    def pin(self, entry: FileEntry, pinned: bool) -> int:
         memory = self.edits.by_id(entry.memory_id)
         if memory is None or memory.superseded_by or memory.pinned == pinned:
             return 0
         self.edits.consolidator.pin(memory, pinned)
         return 1
 
-    def retire(self, entry: Entry) -> bool:
+    def retire(self, entry: FileEntry) -> bool:
         memory = self.edits.by_id(entry.memory_id)
         if memory is None or memory.superseded_by:
             return False
@@ -180,7 +180,7 @@ class _Page:
             return 0  # an old copy of the file was put back
         now = [memory for memory in cited if not memory.superseded_by]
         if len(now) == 1 and not self.in_tree:
-            return self.edit(Entry(now[0].id, now[0].citation, digest(told(now[0]))), item.text)
+            return self.edit(FileEntry(now[0].id, now[0].citation, digest(told(now[0]))), item.text)
         return self.add(item.kind or Kind.NOTE, item.text)
 
     def _is_aged_out(self, item: Item) -> bool:

@@ -110,7 +110,7 @@ class ExtraFiles:
 
     def _read(
         self,
-        file: Found,
+        file: FoundFiles,
         project_id: str,
         root: str,
         before: dict[str, Any],
@@ -159,7 +159,7 @@ class ExtraFiles:
                 )
                 self.store.drop_chunks([piece.id for piece in gone])
 
-    def _memories(self, file: Found, cut: list[Piece], project_id: str, root: str) -> list[Memory]:
+    def _memories(self, file: FoundFiles, cut: list[Piece], project_id: str, root: str) -> list[Memory]:
         name = os.path.relpath(file.path, root) if root else _shortened(file.path)
         at_ms = max(0, file.mtime_ns // 1_000_000)
         seen: Counter[str] = Counter()
@@ -253,7 +253,7 @@ def _is_below(path: str, folders: tuple[str, ...]) -> bool:
     return any(path == folder or path.startswith(folder + os.sep) for folder in folders)
 
 
-class Found(NamedTuple):
+class FoundFiles(NamedTuple):
     """A file on disk: real path, and state to see a change."""
 
     path: str
@@ -267,14 +267,14 @@ class Walk(NamedTuple):
     files: in order, each once. missing: named paths not on disk. problems: path -> why left out.
     """
 
-    files: tuple[Found, ...]
+    files: tuple[FoundFiles, ...]
     missing: tuple[str, ...]
     problems: dict[str, str]
 
 
 def walk(named: Iterable[str], home: str) -> Walk:
     """Find Markdown below the named paths, without links and hidden files."""
-    files: dict[str, Found] = {}
+    files: dict[str, FoundFiles] = {}
     missing, problems = [], {}
     for name in named:
         path = os.path.realpath(os.path.expanduser(name))
@@ -323,7 +323,7 @@ def _markdown_below(folder: str, home: str) -> Iterator[str]:
                 yield os.path.join(at, name)
 
 
-def _add(files: dict[str, Found], problems: dict[str, str], path: str) -> None:
+def _add(files: dict[str, FoundFiles], problems: dict[str, str], path: str) -> None:
     try:
         info = os.lstat(path)
         path.encode("utf-8")
@@ -331,4 +331,4 @@ def _add(files: dict[str, Found], problems: dict[str, str], path: str) -> None:
         problems[path] = "cannot be read"
         return
     if stat.S_ISREG(info.st_mode):
-        files.setdefault(path, Found(path, info.st_mtime_ns, info.st_size))
+        files.setdefault(path, FoundFiles(path, info.st_mtime_ns, info.st_size))

@@ -214,7 +214,7 @@ class Problems:
         return self._seen.get((project_id, name))
 
 
-class Place(NamedTuple):
+class FilePlace(NamedTuple):
     """A place of memory files.
 
     anchor: a folder of the user's choice. parts: folders below it; no link is followed there.
@@ -238,27 +238,27 @@ class FileRules:
 
 def place_of(
     home: str, projects: Projects, project_id: str, rules: FileRules, *, even_off: bool = False
-) -> Place | None:
+) -> FilePlace | None:
     """Return the place of a project's files; None where there is none.
 
     None for a project that is unknown, switched off (unless even_off), moved away or not mounted.
     """
     if project_id == GLOBAL:
-        return Place(home, (GLOBAL,))
+        return FilePlace(home, (GLOBAL,))
     root = projects.root(project_id)
     if not root or not (even_off or project.enabled(root)):
         return None
     # A user's home folder may be a project; its .memlayer is the memlayer home.
     if rules.in_project and os.path.realpath(os.path.join(root, IN_PROJECT)) != os.path.realpath(home):
         is_there = os.path.isdir(root) and projects.find(root)[0] == project_id
-        return Place(root, (IN_PROJECT,)) if is_there else None
-    return Place(home, (IN_HOME, _folder(home, projects, project_id)))
+        return FilePlace(root, (IN_PROJECT,)) if is_there else None
+    return FilePlace(home, (IN_HOME, _folder(home, projects, project_id)))
 
 
-def place_at(home: str, path: str) -> Place:
+def place_at(home: str, path: str) -> FilePlace:
     """Return the place of a recorded path."""
     above, name = os.path.split(path)
-    return Place(home, (IN_HOME, name)) if above == os.path.join(home, IN_HOME) else Place(above, (name,))
+    return FilePlace(home, (IN_HOME, name)) if above == os.path.join(home, IN_HOME) else FilePlace(above, (name,))
 
 
 def _folder(home: str, projects: Projects, project_id: str) -> str:

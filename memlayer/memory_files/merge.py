@@ -13,7 +13,7 @@ _HEADS = (*(box + slash + "[mem:" for box in ("", "[ ] ", "[x] ", "[X] ") for sl
 SMALL = 3  # deletions at once that are accepted however few memories there are
 
 
-class Entry(NamedTuple):
+class FileEntry(NamedTuple):
     """A memory as one revision held it. digest: see markdown.digest."""
 
     memory_id: str
@@ -22,7 +22,7 @@ class Entry(NamedTuple):
     pinned: bool = False
 
 
-class Changes(NamedTuple):
+class FileChanges(NamedTuple):
     """The changes of a file since a revision.
 
     edited: (memory, new text). deleted: memories whose bullet is gone. added: (kind, text) without a citation. strays:
@@ -30,11 +30,11 @@ class Changes(NamedTuple):
     accepted. why: the reason for that, or "".
     """
 
-    edited: tuple[tuple[Entry, str], ...] = ()
-    deleted: tuple[Entry, ...] = ()
+    edited: tuple[tuple[FileEntry, str], ...] = ()
+    deleted: tuple[FileEntry, ...] = ()
     added: tuple[tuple[str, str], ...] = ()
     strays: tuple[Item, ...] = ()
-    pinned: tuple[tuple[Entry, bool], ...] = ()
+    pinned: tuple[tuple[FileEntry, bool], ...] = ()
     refused: int = 0
     why: str = ""
 
@@ -43,7 +43,7 @@ class Changes(NamedTuple):
         return not (self.edited or self.deleted or self.added or self.strays or self.pinned)
 
 
-def compare(known: Sequence[Entry], items: Sequence[Item], *, is_whole: bool, is_known: bool) -> Changes:
+def compare(known: Sequence[FileEntry], items: Sequence[Item], *, is_whole: bool, is_known: bool) -> FileChanges:
     """Return the changes from a revision to the file's present items.
 
     known: the entries of the revision. is_known: the edit began from this very revision, not merely from the present
@@ -54,7 +54,7 @@ def compare(known: Sequence[Entry], items: Sequence[Item], *, is_whole: bool, is
     cited = _grouped(known, lambda entry: entry.citation)
     worded = _grouped(known, lambda entry: entry.digest)
     present_digests: set[str] = set()
-    pinned: list[tuple[Entry, bool]] = []
+    pinned: list[tuple[FileEntry, bool]] = []
     others = []
     for item in _unescaped_items(known, items):  # unchanged bullets
         text_digest = digest(item.text)
@@ -65,7 +65,7 @@ def compare(known: Sequence[Entry], items: Sequence[Item], *, is_whole: bool, is
         present_digests.add(text_digest)
         if entry.pinned != item.pinned:
             pinned.append((entry, item.pinned))
-    edited: list[tuple[Entry, str]] = []
+    edited: list[tuple[FileEntry, str]] = []
     emptied, unmatched = [], []
     for item, text_digest in others:  # bullets with another text
         entry = _taken(left, cited.get(item.citation))
@@ -89,7 +89,7 @@ def compare(known: Sequence[Entry], items: Sequence[Item], *, is_whole: bool, is
             added.append((item.kind or Kind.NOTE, item.text))
     deleted = (*left, *emptied)
     why = _refusal(len(deleted), len(known), is_whole, is_known)
-    return Changes(
+    return FileChanges(
         tuple(edited), () if why else deleted, tuple(added), tuple(strays), tuple(pinned),
         len(deleted) if why else 0, why,
     )  # fmt: skip
@@ -104,14 +104,14 @@ def _refusal(deleted: int, known: int, is_whole: bool, is_known: bool) -> str:
     return "more than half of the memories were gone at once" if deleted > SMALL and 2 * deleted > known else ""
 
 
-def _grouped(known: Sequence[Entry], key: Callable[[Entry], Hashable]) -> dict[Hashable, deque[Entry]]:
-    out: dict[Hashable, deque[Entry]] = {}
+def _grouped(known: Sequence[FileEntry], key: Callable[[FileEntry], Hashable]) -> dict[Hashable, deque[FileEntry]]:
+    out: dict[Hashable, deque[FileEntry]] = {}
     for entry in known:
         out.setdefault(key(entry), deque()).append(entry)
     return out
 
 
-def _taken(left: dict[Entry, None], group: deque[Entry] | None) -> Entry | None:
+def _taken(left: dict[FileEntry, None], group: deque[FileEntry] | None) -> FileEntry | None:
     """Take the first of the group that is still left."""
     while group:
         entry = group.popleft()
@@ -121,7 +121,7 @@ def _taken(left: dict[Entry, None], group: deque[Entry] | None) -> Entry | None:
     return None
 
 
-def present(known: Sequence[Entry], items: Sequence[Item]) -> list[Entry]:
+def present(known: Sequence[FileEntry], items: Sequence[Item]) -> list[FileEntry]:
     """Return the entries of a revision that the file holds unchanged."""
     there = {(item.citation, digest(item.text)) for item in _unescaped_items(known, items)}
     return [entry for entry in known if (entry.citation, entry.digest) in there]
@@ -132,7 +132,7 @@ def _is_stump(item: Item) -> bool:
     return bool(item.citation) or any(head.startswith(item.text[: len(head)]) for head in _HEADS)
 
 
-def _unescaped_items(known: Sequence[Entry], items: Sequence[Item]) -> list[Item]:
+def _unescaped_items(known: Sequence[FileEntry], items: Sequence[Item]) -> list[Item]:
     """Remove an editor's backslashes, but none of memories or code."""
     known_pairs = {(entry.citation, entry.digest) for entry in known}
     return [

@@ -21,7 +21,7 @@ from memlayer.errors import UserError
 from memlayer.kinds import Category, Kind
 from memlayer.memory_files.folders import Stamp
 from memlayer.memory_files.markdown import Line, by_kind, digest, heading_of, normalized, render, with_headline
-from memlayer.memory_files.merge import Entry
+from memlayer.memory_files.merge import FileEntry
 from memlayer.model import Memory
 from memlayer.ports import MemoryQuery, Store
 
@@ -42,7 +42,7 @@ class Page:
     name: str
     data: bytes
     revision: str
-    entries: tuple[Entry, ...]
+    entries: tuple[FileEntry, ...]
 
 
 def day_of(name: str) -> str:
@@ -119,9 +119,9 @@ def _page(name: str, title: str, sections: Iterable[tuple[str, list[Memory]]]) -
     return Page(name, text.encode("utf-8", "replace"), revision, entries)
 
 
-def entry_of(memory: Memory) -> Entry:
+def entry_of(memory: Memory) -> FileEntry:
     """Return a memory as a page's present revision holds it."""
-    return Entry(memory.id, memory.citation, digest(told(memory)), memory.pinned)
+    return FileEntry(memory.id, memory.citation, digest(told(memory)), memory.pinned)
 
 
 def told(memory: Memory) -> str:
@@ -135,7 +135,7 @@ def _line(memory: Memory, is_day: bool) -> Line:
 
 
 @dataclass
-class Span:
+class Revisions:
     """A memory's first and last revision in a file; 0: present."""
 
     memory_id: str
@@ -146,8 +146,8 @@ class Span:
     last: int = 0
 
     @property
-    def entry(self) -> Entry:
-        return Entry(self.memory_id, self.citation, self.digest, self.pinned)
+    def entry(self) -> FileEntry:
+        return FileEntry(self.memory_id, self.citation, self.digest, self.pinned)
 
 
 @dataclass
@@ -163,11 +163,11 @@ class FileRecord:
     stamp: Stamp | None = None
     revision: int = 0
     names: dict[str, int] = field(default_factory=dict)
-    spans: list[Span] = field(default_factory=list)
+    spans: list[Revisions] = field(default_factory=list)
     removed: dict[str, str] = field(default_factory=dict)
     notice: str = ""
 
-    def entries_of(self, name: str) -> list[Entry] | None:
+    def entries_of(self, name: str) -> list[FileEntry] | None:
         """Return the entries of a revision; None when it is unknown."""
         number = self.names.get(name)
         if number is None:
@@ -178,7 +178,7 @@ class FileRecord:
         """True if some revision held a text under that citation."""
         return any((span.citation, span.digest) == (citation, digest) for span in self.spans)
 
-    def issue(self, name: str, entries: Sequence[Entry]) -> None:
+    def issue(self, name: str, entries: Sequence[FileEntry]) -> None:
         """Record the file's next revision."""
         number = self.revision + 1
         staying = set(entries)
@@ -186,7 +186,7 @@ class FileRecord:
             if not span.last and span.entry not in staying:
                 span.last = self.revision
         present = {span.entry for span in self.spans if not span.last}
-        self.spans += [Span(*entry, first=number) for entry in entries if entry not in present]
+        self.spans += [Revisions(*entry, first=number) for entry in entries if entry not in present]
         self.revision = number
         self.names.pop(name, None)
         self.names[name] = number
@@ -270,5 +270,5 @@ class Book:
 def _record(data: dict[str, object]) -> FileRecord:
     known = {part.name: data[part.name] for part in fields(FileRecord)}
     known["stamp"] = Stamp(**data["stamp"]) if data["stamp"] else None  # type: ignore[arg-type]
-    known["spans"] = [Span(*span) for span in data["spans"]]  # type: ignore[attr-defined]
+    known["spans"] = [Revisions(*span) for span in data["spans"]]  # type: ignore[attr-defined]
     return FileRecord(**known)  # type: ignore[arg-type]

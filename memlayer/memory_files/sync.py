@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from memlayer.memory_files.edits import EditCounts, Edits
 from memlayer.memory_files.folders import (
     AnchoredFolder,
+    FilePlace,
     FileRules,
     NoPlainFile,
-    Place,
     Problems,
     digest_of,
     open_folder,
@@ -65,7 +65,7 @@ class MemoryFiles:
     edits: Edits
     rules: FileRules = field(default_factory=FileRules)
     _books: dict[str, Book] = field(default_factory=dict)
-    _places: dict[str, Place] = field(default_factory=dict)  # as of the last sync
+    _places: dict[str, FilePlace] = field(default_factory=dict)  # as of the last sync
     _problems: Problems = field(default_factory=Problems)
     _behind: set[str] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -147,7 +147,7 @@ class MemoryFiles:
         """Return files that the last sync skipped, with reasons, as lines."""
         return _lines(self._book(project_id), self._problems.of(project_id))
 
-    def _place_when_off(self, project_id: str, book: Book) -> Place | None:
+    def _place_when_off(self, project_id: str, book: Book) -> FilePlace | None:
         """Return the place of a switched-off project's files, None if unsure."""
         place = place_of(self.home, self.projects, project_id, self.rules, even_off=True)
         if place is not None:
@@ -162,7 +162,7 @@ class MemoryFiles:
                 self._books[project_id] = Book(self.home, project_id)
             return self._books[project_id]
 
-    def _read_back(self, project_id: str, book: Book, place: Place) -> tuple[EditCounts, list[str]]:
+    def _read_back(self, project_id: str, book: Book, place: FilePlace) -> tuple[EditCounts, list[str]]:
         """Apply a user's changes; return (their counts, the changed files)."""
         self._problems.begin(project_id)
         taken, changed = EditCounts(), []
@@ -187,7 +187,7 @@ class MemoryFiles:
         self._book(project_id).accept(place.path)
         return True
 
-    def _tree_of(self, place: Place) -> str:
+    def _tree_of(self, place: FilePlace) -> str:
         """The place of files in a work tree; "" in the home."""
         home = os.path.realpath(self.home)
         return "" if os.path.commonpath([home, os.path.realpath(place.path)]) == home else place.path
@@ -252,7 +252,7 @@ class MemoryFiles:
                 pages.setdefault(file, Page(file, b"", "", ()))
         return sorted(pages.values(), key=lambda page: (page.name == CORE_PAGE, page.name), reverse=True)
 
-    def _write(self, project_id: str, book: Book, place: Place, wanted: Sequence[Page], most: int) -> bool:
+    def _write(self, project_id: str, book: Book, place: FilePlace, wanted: Sequence[Page], most: int) -> bool:
         """Write at most so many files; False if one changed meanwhile."""
         self._behind.discard(project_id)
         is_done, written = True, 0
@@ -307,7 +307,7 @@ class MemoryFiles:
                 record.forget(set(ids) - there)
                 book.save(name)
 
-    def _move_out(self, project_id: str, book: Book, old: Place) -> EditCounts:
+    def _move_out(self, project_id: str, book: Book, old: FilePlace) -> EditCounts:
         """Read files of a former place once more, then remove ours."""
         taken, _ = self._read_back(project_id, book, old)
         for name in list(book.files):
@@ -321,7 +321,7 @@ class MemoryFiles:
 
     @contextlib.contextmanager
     def _opened(
-        self, project_id: str, place: Place, below: tuple[str, ...], *, make: bool = False
+        self, project_id: str, place: FilePlace, below: tuple[str, ...], *, make: bool = False
     ) -> Iterator[AnchoredFolder | None]:
         """Open a folder of a project's files; None if unavailable."""
         try:

@@ -11,7 +11,7 @@ from memlayer.kinds import KINDS
 from memlayer.model import Memory
 from memlayer.moments.error_lines import phrases
 from memlayer.moments.file_history import is_same_file
-from memlayer.moments.moment import CHANGED_FILE, Line, Moment
+from memlayer.moments.moment import CHANGED_FILE, Moment, MomentLine
 from memlayer.turns.headline import is_told_whole
 
 MAX_A_SESSION = 5
@@ -36,6 +36,6 @@ def moment_of(path: str, notes: Iterable[Memory], shown: Collection[str], citati
         is_new = note.id not in shown and not (note.citation in citations and is_told_whole(note))
         if is_new and any("/" in file and is_same_file(path, file) for file in note.files) and binds(note.text):
             text = "(%s) %s" % (KINDS[note.known_kind].label, note.text)
-            line = Line(note.id, note.at_ms, text, "the note is about the changed file")
+            line = MomentLine(note.id, note.at_ms, text, "the note is about the changed file")
             return Moment(CHANGED_FILE, (line,), (note.id, "%s%d" % (MARK, told)))
     return None

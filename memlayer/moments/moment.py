@@ -14,7 +14,7 @@ MAX_LINE_CHARS = 240
 
 
 @dataclass(frozen=True)
-class Line:
+class MomentLine:
     """A line of a moment.
 
     memory_id: of the note or turn that it comes from. reason: for the record, without text of memories.
@@ -31,7 +31,7 @@ class Moment:
     """A moment with its lines; its marks stay in the session."""
 
     kind: str
-    lines: tuple[Line, ...]
+    lines: tuple[MomentLine, ...]
     marks: tuple[str, ...]
 
     @property
@@ -40,7 +40,7 @@ class Moment:
         return block_of(self.lines)
 
 
-def block_of(lines: Sequence[Line]) -> str:
+def block_of(lines: Sequence[MomentLine]) -> str:
     """Return the block of these lines, "" for none."""
     entries = [Entry(citation_of(row.memory_id), context_block.day_of(row.at_ms), row.text) for row in lines]
     room = Budget(len(entries), MAX_LINE_CHARS, len(entries) * (MAX_LINE_CHARS + 40) + 200)

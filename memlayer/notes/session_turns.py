@@ -11,7 +11,7 @@ from memlayer.edge.capture.payload import NOISE, OWN_COMMAND, clean
 from memlayer.edge.capture.tool_use import EDITS
 from memlayer.model import Event
 from memlayer.text.sentences import width
-from memlayer.turns.evidence import Evidence, Method, Span, align, evidence_of
+from memlayer.turns.evidence import Evidence, Method, QuotePlace, align, evidence_of
 from memlayer.turns.outcome import call_of
 from memlayer.turns.salience import is_routine
 from memlayer.turns.turn import ASSISTANT, USER, spoken_text
@@ -165,7 +165,7 @@ def align_in_turns(quote: str, number: int, turns: Sequence[SessionTurn]) -> tup
 
     number: the turn that the model named; a model counts badly, so it is a hint.
     """
-    best: tuple[SessionTurn, Span] | None = None
+    best: tuple[SessionTurn, QuotePlace] | None = None
     for turn in sorted(turns, key=lambda turn: turn.number != number):
         span = align(quote, turn.spoken)
         if span is not None and (best is None or span.confidence > best[1].confidence):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memlayer.chat import ChatRequest, TokenUse, WireMessage
-from memlayer.providers.sdk_chat import JsonObject, Reading, Sdk, SdkChat, tokens_of
+from memlayer.providers.sdk_chat import AnswerReading, JsonObject, Sdk, SdkChat, tokens_of
 from memlayer.providers.tools import CallPart, arguments_text
 
 CUT = ("max_tokens", "model_context_window_exceeded")
@@ -40,7 +40,7 @@ class AnthropicChat(SdkChat):
         """
         return {"cache_control": {"type": "ephemeral"}}
 
-    def reading(self, model: str) -> Reading:
+    def reading(self, model: str) -> AnswerReading:
         """See SdkChat."""
         return _Reading(model)
 
@@ -117,14 +117,14 @@ def _thinking_blocks(reasoning: str, model: str) -> list[JsonObject]:
 
 
 @dataclass
-class _Reading(Reading):
+class _Reading(AnswerReading):
     """An answer in blocks."""
 
     thoughts: list[JsonObject] = field(default_factory=list)
     usage: dict[str, object] = field(default_factory=dict)
 
     def take(self, event: Any) -> str:
-        """See Reading."""
+        """See AnswerReading."""
         if event.type == "message_start":
             self.count(event.message.usage)
         elif event.type == "content_block_start":
@@ -138,7 +138,7 @@ class _Reading(Reading):
         return ""
 
     def take_whole(self, answer: Any) -> str:
-        """See Reading."""
+        """See AnswerReading."""
         text = "".join([self.begin(block) for block in answer.content])
         self.count(answer.usage)
         self.stop = answer.stop_reason or ""
@@ -178,10 +178,10 @@ class _Reading(Reading):
         self.use = TokenUse(tokens_of(*map(self.usage.get, READ)), tokens_of(self.usage.get("output_tokens")))
 
     def thought(self) -> str:
-        """See Reading: with the model whose signature the thoughts have."""
+        """See AnswerReading: with the model whose signature the thoughts have."""
         return json.dumps({"model": self.model, "blocks": self.thoughts}, ensure_ascii=False) if self.thoughts else ""
 
     @property
     def is_cut(self) -> bool:
-        """See Reading."""
+        """See AnswerReading."""
         return self.stop in CUT

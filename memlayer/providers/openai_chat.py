@@ -9,7 +9,7 @@ from typing import Any
 from memlayer.chat import ChatRequest, OnText, OnWait, Reply, TokenUse, WireMessage
 from memlayer.errors import ChatError
 from memlayer.providers.endpoint import NO_KEY, Endpoint, ToolsRefused
-from memlayer.providers.sdk_chat import JsonObject, Reading, Sdk, SdkChat, tokens_of
+from memlayer.providers.sdk_chat import AnswerReading, JsonObject, Sdk, SdkChat, tokens_of
 from memlayer.providers.tools import CallPart, ToolFindings, arguments_text, asks_for_tools
 
 # Fields in which servers return a model's reasoning.
@@ -77,7 +77,7 @@ class OpenAIChat(SdkChat):
         extras: JsonObject = {} if request.temperature is None else {"temperature": request.temperature}
         return {**extras, "stream_options": {"include_usage": True}} if is_stream else extras
 
-    def reading(self, model: str) -> Reading:
+    def reading(self, model: str) -> AnswerReading:
         """See SdkChat."""
         return _Reading(model)
 
@@ -124,14 +124,14 @@ def _message(message: WireMessage) -> JsonObject:
 
 
 @dataclass
-class _Reading(Reading):
+class _Reading(AnswerReading):
     """An answer in deltas."""
 
     reasoning: str = ""
     by_index: dict[int, CallPart] = field(default_factory=dict)
 
     def take(self, event: Any) -> str:
-        """See Reading."""
+        """See AnswerReading."""
         self._count(getattr(event, "usage", None))
         text = ""
         for choice in event.choices[:1]:
@@ -141,7 +141,7 @@ class _Reading(Reading):
         return text
 
     def take_whole(self, answer: Any) -> str:
-        """See Reading."""
+        """See AnswerReading."""
         text = self._take_message(answer.choices[0].message)
         self.stop = answer.choices[0].finish_reason or "stop"
         self._count(answer.usage)
@@ -179,10 +179,10 @@ class _Reading(Reading):
             self.use = TokenUse(tokens_of(usage.prompt_tokens), tokens_of(usage.completion_tokens))
 
     def thought(self) -> str:
-        """See Reading."""
+        """See AnswerReading."""
         return self.reasoning
 
     @property
     def is_cut(self) -> bool:
-        """See Reading."""
+        """See AnswerReading."""
         return self.stop == "length"

@@ -38,7 +38,7 @@ class RemoteEmbedder(CentredEmbedder):
     known not to answer; a probe in the background finds out when it does again.
     """
 
-    def __init__(self, asking: Asking, centring: Centring, fingerprint: str) -> None:
+    def __init__(self, asking: ServiceCalls, centring: Centring, fingerprint: str) -> None:
         super().__init__(fingerprint, centring)
         self._asking = asking
 
@@ -65,7 +65,7 @@ class RemoteEmbedder(CentredEmbedder):
         self._asking.close()
 
 
-class Asking:
+class ServiceCalls:
     """Requests to one service, within deadlines, breaker and budget."""
 
     def __init__(self, service: Service, budget: ModelBudget, *, query_deadline_s: float, deadline_s: float) -> None:
@@ -228,7 +228,7 @@ class Asking:
             )
 
 
-def load(asking: Asking, cache_dir: Path) -> RemoteEmbedder:
+def load(asking: ServiceCalls, cache_dir: Path) -> RemoteEmbedder:
     """Load the model's calibration, or measure it.
 
     The calibration is measured on the corpus that ships: 670 short texts, some 30,000 tokens, none of them the user's.
@@ -241,7 +241,7 @@ def load(asking: Asking, cache_dir: Path) -> RemoteEmbedder:
         raise
 
 
-def _loaded(asking: Asking, cache_dir: Path) -> RemoteEmbedder:
+def _loaded(asking: ServiceCalls, cache_dir: Path) -> RemoteEmbedder:
     service = asking.service
     service.prepare()
     place = cache_dir / "calibration" / _slug(service)

@@ -34,7 +34,7 @@ class Sdk:
 
 
 @dataclass
-class Reading(ABC):
+class AnswerReading(ABC):
     """An answer as it comes.
 
     model: that was asked. stop: why it ended, "" for not yet. is_whole: a stream has had its end.
@@ -163,7 +163,7 @@ class SdkChat(ABC):
         """Return parameters that some servers and models refuse."""
 
     @abstractmethod
-    def reading(self, model: str) -> Reading:
+    def reading(self, model: str) -> AnswerReading:
         """Return an answer before its first part."""
 
     @abstractmethod
@@ -183,7 +183,7 @@ class _Exchange:
     client: Any
     endpoint: Endpoint
     request: ChatRequest
-    reading: Reading
+    reading: AnswerReading
     wait: Wait
     listener: Listener
 

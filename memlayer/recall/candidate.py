@@ -14,7 +14,7 @@ from enum import Enum
 from memlayer.kinds import Category, Kind
 from memlayer.model import Chunk, Memory, citation_of, memory_key, turn_memory_id
 from memlayer.recall.query import PromptSignals
-from memlayer.recall.retriever import Found, Rarity, Score
+from memlayer.recall.retriever import Rarity, Score, Scored
 from memlayer.recall.session_words import SessionWords
 from memlayer.recall.short_prompt import states
 from memlayer.records.sessions import Session
@@ -189,7 +189,7 @@ def memory_signals(chunk: Chunk, score: Score, rarity: Rarity, session_words: Se
 
 
 def judge(
-    hits: Iterable[Found], signals: PromptSignals, rarity: Rarity, session_words: SessionWords
+    hits: Iterable[Scored], signals: PromptSignals, rarity: Rarity, session_words: SessionWords
 ) -> list[Candidate]:
     """Return the candidates of a search with their chances, best first.
 

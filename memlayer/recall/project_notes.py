@@ -186,7 +186,7 @@ def notes_block(
     return [row for row in lines if row in notes], block
 
 
-def without_told(candidates: Sequence[Candidate], notes: Sequence[Candidate]) -> list[Candidate]:
+def without_noted_turns(candidates: Sequence[Candidate], notes: Sequence[Candidate]) -> list[Candidate]:
     """Return the candidates that no chosen note stands for.
 
     A turn gives way to a note of its session: the note has the lesson, the turn may hold the guess that it refutes.

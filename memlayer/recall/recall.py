@@ -14,7 +14,7 @@ from memlayer.kinds import KINDS, Category, Kind, mark_of
 from memlayer.model import Chunk, Scope
 from memlayer.recall.candidate import Candidate, Reason, in_context, judge, near_duplicates, need, turn_of, whole_chunk
 from memlayer.recall.precedence import found_of, in_precedence, lessons_first, note_of
-from memlayer.recall.project_notes import ProjectNotes, notes_block, without_told
+from memlayer.recall.project_notes import ProjectNotes, notes_block, without_noted_turns
 from memlayer.recall.query import PromptSignals, Query, is_plan, plan_query, prompt_signals, reduce_prompt
 from memlayer.recall.retriever import Retriever, Weights
 from memlayer.recall.session_words import LiveSessions, SessionWords
@@ -47,7 +47,7 @@ class Pipeline:
         min_chance: float,
         budget: context_block.Budget,
         weight: Mapping[str, float],
-        host_lines: host_memory.Lines = (),
+        host_lines: host_memory.HostLines = (),
         withheld: Callable[[Chunk], Reason | None] = lambda chunk: None,
     ) -> None:
         """Make the stages.
@@ -240,7 +240,7 @@ class Recall:
         scope: Scope,
         rules: RecallRules,
         session: Session | None = None,
-        host_lines: host_memory.Lines = (),
+        host_lines: host_memory.HostLines = (),
     ) -> Recalled:
         """Return the block for a prompt. Raises StoreError.
 
@@ -275,7 +275,7 @@ class Recall:
             query, scope, rules.candidates, rules.weights, rarity
         )  # fmt: skip
         judged = lessons_first(judge(hits, signals, rarity, session_words), rules.min_chance)
-        candidates = without_told(in_precedence(judged, rules.min_chance), notes)
+        candidates = without_noted_turns(in_precedence(judged, rules.min_chance), notes)
 
         has_notes = any(self.notes.of(project_id) for project_id in scope.project_ids or ())
 

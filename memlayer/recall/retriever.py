@@ -24,7 +24,7 @@ from memlayer.turns.opening import TEMPLATE_TURNS
 
 NEIGHBOUR = 0.25  # share of the best other fit in the same session
 NEIGHBOUR_HALF_LIFE_MS = 600_000  # about two turns; from a half to eight turns made no difference
-STEEPNESS, BIAS = 5.8, 2.05  # see Evidence.relevance()
+STEEPNESS, BIAS = 5.8, 2.05  # see ChunkEvidence.relevance()
 
 MOST_HEARD = 48  # words of a query
 _WORD = re.compile("[a-z]{3,}|[가-힣]{2,}")
@@ -74,7 +74,7 @@ def is_hangul(terms: Sequence[str]) -> bool:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class ChunkEvidence:
     """The measures of one chunk for a query.
 
     covered, bm25: see coverage() and text.bm25. vector: calibrated cosine, 0 and 1 at the ends of the calibration,
@@ -145,7 +145,7 @@ def _bare(word: str) -> str:
     return without_particles(word, shortest=2) if is_hangul_run(word) else word
 
 
-Found = tuple[Chunk, Score]
+Scored = tuple[Chunk, Score]
 
 
 class Alike(NamedTuple):
@@ -196,7 +196,7 @@ class Retriever:
 
     def search(
         self, query: Query, scope: Scope, limit: int, weights: Weights, rarity: Rarity | None = None
-    ) -> list[Found]:
+    ) -> list[Scored]:
         """Return the best chunk of each memory found, best score first.
 
         limit: chunks of each of the two searches. rarity: of the query's terms, if known already.
@@ -270,7 +270,7 @@ class Retriever:
         query: Query,
         embedder: Embedder | None,
         rarity: Rarity,
-    ) -> list[tuple[Chunk, Evidence]]:
+    ) -> list[tuple[Chunk, ChunkEvidence]]:
         cosines = {hit.chunk.id: hit.cosine for hit in near}
         # Chunks that the vector search did not return are at most as near as its last one.
         farthest = min((cosine for cosine in cosines.values() if cosine is not None), default=0.0)
@@ -294,17 +294,17 @@ class Retriever:
                 cosine = cosines.get(key)
                 vector = embedder.calibration.position(farthest if cosine is None else cosine)
             is_foreign = not lexical and is_hangul(split[key]) != hangul  # words in common count whatever the script
-            out.append((chunk, Evidence(covered, lexical, vector, is_foreign)))
+            out.append((chunk, ChunkEvidence(covered, lexical, vector, is_foreign)))
         return out
 
     def _fused(
-        self, judged: Sequence[tuple[Chunk, Evidence]], rarity: Mapping[str, float], weights: Weights
-    ) -> list[Found]:
+        self, judged: Sequence[tuple[Chunk, ChunkEvidence]], rarity: Mapping[str, float], weights: Weights
+    ) -> list[Scored]:
         best_bm25 = max((evidence.bm25 or 0.0 for _, evidence in judged), default=0.0)
         ideal = sum(rarity.values()) * IDEAL_SHARE
         fits = [evidence.fit(weights, max(best_bm25, ideal)) for _, evidence in judged]
         fits = session_boost([(chunk.session_id, chunk.at_ms) for chunk, _ in judged], fits)
-        best: dict[str, Found] = {}
+        best: dict[str, Scored] = {}
         for (chunk, evidence), fit in zip(judged, fits, strict=True):
             scored = Score(
                 score=min(1.0, fit / (1 + NEIGHBOUR)),

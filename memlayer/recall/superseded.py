@@ -11,14 +11,12 @@ from dataclasses import dataclass
 
 from memlayer.consolidation import lineage
 from memlayer.kinds import Category
-from memlayer.model import Memory
+from memlayer.model import Memory, TurnId
 from memlayer.ports import MemoryQuery, Store
 from memlayer.text.terms import index_terms
 
 MAX_KNOWN = 100_000
 REPEATED = 0.6  # share of a statement's terms in a text that repeats it
-
-Turn = tuple[str, str]  # session id, prompt id
 
 
 @dataclass(frozen=True)
@@ -44,13 +42,13 @@ class SupersededStatements:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._lock = threading.Lock()
-        self._by_project: dict[str, dict[Turn, list[Replacement]]] = {}
+        self._by_project: dict[str, dict[TurnId, list[Replacement]]] = {}
         self.refresh([""])
 
     def refresh(self, project_ids: Iterable[str]) -> None:
         """Read these projects' statements again; "" reads all. Raises StoreError."""
         for project_id in project_ids:
-            by_project: dict[str, dict[Turn, list[Replacement]]] = {project_id: {}} if project_id else {}
+            by_project: dict[str, dict[TurnId, list[Replacement]]] = {project_id: {}} if project_id else {}
             every = self._store.memories(MemoryQuery(project_id=project_id, category=Category.CORE, limit=MAX_KNOWN))
             by_id = {memory.id: memory for memory in every}
             for old in every:
@@ -61,7 +59,7 @@ class SupersededStatements:
             with self._lock:
                 self._by_project.update(by_project)
 
-    def of(self, project_id: str, turn: Turn, text: str) -> Replacement | None:
+    def of(self, project_id: str, turn: TurnId, text: str) -> Replacement | None:
         """Return the replacement of a stale statement that `text` repeats, or None."""
         with self._lock:
             known = self._by_project.get(project_id, {}).get(turn, ())

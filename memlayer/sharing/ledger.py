@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from memlayer.edge.home import paths
 from memlayer.model import Event, Memory, Usage
-from memlayer.sharing.log_format import GONE, NAMES, ROWS, Span, span_of
+from memlayer.sharing.log_format import GONE, NAMES, ROWS, ObjectName, span_of
 
 DIGEST_BYTES = 12
 AT_ONCE = 500
@@ -46,7 +46,7 @@ class Version(NamedTuple):
     number: int
 
 
-class Reached(NamedTuple):
+class LogReached(NamedTuple):
     """How far a machine's log was read.
 
     who: its name for people. at_ms: when it wrote that.
@@ -164,7 +164,7 @@ class Ledger:
         """Begin a log of another name; the former one is another machine's."""
         with self.changing():
             for log in (ROWS, GONE):
-                self.advance(former, log, Reached(int(self.fact("last_" + log)), at_ms, who))
+                self.advance(former, log, LogReached(int(self.fact("last_" + log)), at_ms, who))
             self._all("UPDATE gone SET number = 0 WHERE is_sent = 1")
             self._all("DELETE FROM rows WHERE is_sent = 0")
             self._all("DELETE FROM gone WHERE is_sent = 0")
@@ -190,24 +190,24 @@ class Ledger:
 
     # -- own objects
 
-    def own(self) -> dict[Span, int]:
+    def own(self) -> dict[ObjectName, int]:
         """Return the objects that this machine has written, with their bytes."""
         return self._spans(1)
 
-    def pending(self) -> dict[Span, int]:
+    def pending(self) -> dict[ObjectName, int]:
         """Return the objects whose writing may have been cut off."""
         return self._spans(0)
 
-    def _spans(self, is_sent: int) -> dict[Span, int]:
+    def _spans(self, is_sent: int) -> dict[ObjectName, int]:
         rows = self._all("SELECT name, bytes FROM own WHERE is_sent = ?", is_sent)
         return {span: size for name, size in rows if (span := span_of(name)) is not None}
 
-    def begin(self, spans: Mapping[Span, int]) -> None:
+    def begin(self, spans: Mapping[ObjectName, int]) -> None:
         """Note objects that are about to be written, with their bytes."""
         with self.changing():
             self._many("INSERT OR REPLACE INTO own VALUES (?, 0, ?)", [(row.name, size) for row, size in spans.items()])
 
-    def settle(self, there: Iterable[Span]) -> None:
+    def settle(self, there: Iterable[ObjectName]) -> None:
         """Note the own objects that are there; undo a cut off writing."""
         with self.changing():
             sizes, pending = {**self.own(), **self.pending()}, self.pending()
@@ -225,18 +225,18 @@ class Ledger:
 
     # -- other machines
 
-    def reached(self, machine: str, log: str) -> Reached:
+    def reached(self, machine: str, log: str) -> LogReached:
         rows = self._all("SELECT number, at_ms, who FROM reached WHERE machine = ? AND log = ?", machine, log)
-        return Reached(*rows[0]) if rows else Reached(0, 0, "")
+        return LogReached(*rows[0]) if rows else LogReached(0, 0, "")
 
-    def advance(self, machine: str, log: str, reached: Reached) -> None:
+    def advance(self, machine: str, log: str, reached: LogReached) -> None:
         with self.changing():
             self._all("INSERT OR REPLACE INTO reached VALUES (?, ?, ?, ?, ?)", machine, log, *reached)
 
-    def machines(self) -> list[tuple[str, Reached]]:
+    def machines(self) -> list[tuple[str, LogReached]]:
         """Return the other machines whose rows were read."""
         rows = self._all("SELECT machine, number, at_ms, who FROM reached WHERE log = ? ORDER BY who", ROWS)
-        return [(machine, Reached(*rest)) for machine, *rest in rows]
+        return [(machine, LogReached(*rest)) for machine, *rest in rows]
 
     # -- uses whose memory is not here yet
 

@@ -30,7 +30,7 @@ _is_id = re.compile("[0-9a-f]{32}").fullmatch
 
 
 @dataclass(frozen=True, order=True)
-class Span:
+class ObjectName:
     """The name of an object.
 
     log: rows or gone. first, last: numbers of commits, from 1. round: of rewriting; chance: no two are alike.
@@ -47,26 +47,26 @@ class Span:
         return "%s.%09d-%09d.%04d.%s" % (self.log, self.first, self.last, self.round, self.chance)
 
     @classmethod
-    def new(cls, log: str, first: int, last: int, round_: int = 0) -> Span:
+    def new(cls, log: str, first: int, last: int, round_: int = 0) -> ObjectName:
         """Return a span with a name of its own."""
         return cls(log, first, last, round_, secrets.token_hex(4))
 
 
-def span_of(name: str) -> Span | None:
+def span_of(name: str) -> ObjectName | None:
     """Return the span that a name tells, None for a foreign file."""
     match = _NAME(name)
     if match is None or not 0 < int(match[2]) <= int(match[3]):
         return None
-    return Span(match[1], int(match[2]), int(match[3]), int(match[4]), match[5])
+    return ObjectName(match[1], int(match[2]), int(match[3]), int(match[4]), match[5])
 
 
 SHARE = Layout("memlayer-share", "refs/memlayer/", span_of, MAX_OBJECT_BYTES)
 
 
-def living(spans: Iterable[Span], log: str) -> list[Span]:
+def living(spans: Iterable[ObjectName], log: str) -> list[ObjectName]:
     """Return a log's objects in order, without replaced ones."""
     wide = sorted((row for row in spans if row.log == log), key=lambda row: (row.first, -row.last, -row.round))
-    out: list[Span] = []
+    out: list[ObjectName] = []
     for row in wide:
         if not out or row.last > out[-1].last:
             out.append(row)

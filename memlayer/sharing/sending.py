@@ -14,7 +14,18 @@ from memlayer.records.projects import Projects
 from memlayer.records.tombstones import Tombstones
 from memlayer.sharing.engine import Engine
 from memlayer.sharing.ledger import Ledger, Version, digest_of, key_of
-from memlayer.sharing.log_format import GONE, ROWS, Content, Span, id_in, line_of, living, packed, span_of, unpacked
+from memlayer.sharing.log_format import (
+    GONE,
+    ROWS,
+    Content,
+    ObjectName,
+    id_in,
+    line_of,
+    living,
+    packed,
+    span_of,
+    unpacked,
+)
 from memlayer.sharing.seal import Seal
 from memlayer.sharing.share import Share
 from memlayer.tasks.book import MADE_BY_BOOK
@@ -27,7 +38,7 @@ SMALL_BYTES = 4 * 2**20  # a larger object is not merged again
 MERGE_AT = 12  # small objects at the end of a log
 KNOWN_FIELDS = ("name", "keys", "since_ms")  # of a project: no folder of this machine
 
-Row = Event | Memory | Usage
+Shared = Event | Memory | Usage
 
 
 @dataclass(frozen=True)
@@ -43,7 +54,7 @@ class Channel:
     def machine(self) -> str:
         return self.share.machine
 
-    def spans(self, machine: str) -> list[Span]:
+    def spans(self, machine: str) -> list[ObjectName]:
         """Return a machine's objects, replaced ones included."""
         return [span for name in self.engine.names(machine) if (span := span_of(name)) is not None]
 
@@ -61,7 +72,7 @@ class _Draft:
         return len(self.lines) >= OBJECT_LINES or self.chars >= OBJECT_CHARS
 
 
-def is_shared(row: Row, tombstones: Tombstones) -> bool:
+def is_shared(row: Shared, tombstones: Tombstones) -> bool:
     """Return whether a row travels.
 
     Not: pieces of files on this machine, colleagues' notes, memories that the book makes of task events, forgotten
@@ -96,12 +107,12 @@ class Sending:
         """Count the rows and tombstones that wait."""
         return len(self._waiting(ledger)) + len(ledger.unsent_gone(self._tombstones.ids()))
 
-    def _waiting(self, ledger: Ledger) -> list[Row]:
-        out: list[Row] = []
+    def _waiting(self, ledger: Ledger) -> list[Shared]:
+        out: list[Shared] = []
         self._scan(ledger, lambda row, version: out.append(row))
         return out
 
-    def _scan(self, ledger: Ledger, consume: Callable[[Row, Version], object]) -> None:
+    def _scan(self, ledger: Ledger, consume: Callable[[Shared, Version], object]) -> None:
         """Hand over the shared rows that the share lacks."""
         sent: set[str] = set()
 
@@ -129,7 +140,7 @@ class Sending:
         drafts: list[_Draft] = []
         known_projects: set[str] = set()
 
-        def consume(row: Row, version: Version) -> None:
+        def consume(row: Shared, version: Version) -> None:
             if not drafts or drafts[-1].is_full:
                 if len(drafts) == COMMIT_OBJECTS:
                     return
@@ -170,7 +181,7 @@ class Sending:
             ledger.note(**{"last_" + log: last})
             holes = set(range(1, last + 1)) - _covered(there, log)
             if holes:  # readers go from commit to commit: an empty object bridges those that are gone
-                span = Span.new(log, min(holes), max(holes), 1)
+                span = ObjectName.new(log, min(holes), max(holes), 1)
                 inner = [row for row in living(there, log) if row.first <= span.last and row.last >= span.first]
                 self._merge(channel, inner, span)
 
@@ -183,7 +194,7 @@ class Sending:
             clock = int(ledger.fact("clock")) + 1
             merged = _small_tail(channel, GONE)
             gone = [*new, *(id_ for content in self._read(channel, merged) for id_ in content.gone)]
-            span = Span.new(GONE, merged[0].first if merged else number, number, _next_round(merged))
+            span = ObjectName.new(GONE, merged[0].first if merged else number, number, _next_round(merged))
             data = packed(self._content(channel, clock, gone=gone), channel.seal)
             with ledger.changing():
                 ledger.record_gone(new, number, is_sent=False)
@@ -198,12 +209,14 @@ class Sending:
                 if any(span.first <= number <= span.last for number in by_commit)
             ]
             for span in hurt:
-                self._merge(channel, [span], Span.new(ROWS, span.first, span.last, span.round + 1), done)
+                self._merge(channel, [span], ObjectName.new(ROWS, span.first, span.last, span.round + 1), done)
             ids = {id_ for row in by_commit.values() for id_ in row}
             ledger.drop_rows(ids)
             done.erased += len(ids)
 
-    def _merge(self, channel: Channel, spans: Sequence[Span], made: Span, done: SharePushed | None = None) -> None:
+    def _merge(
+        self, channel: Channel, spans: Sequence[ObjectName], made: ObjectName, done: SharePushed | None = None
+    ) -> None:
         """Replace objects by one, without forgotten rows."""
         contents = self._read(channel, spans)
         clock = max((row.clock for row in contents), default=int(channel.ledger.fact("clock")))
@@ -218,12 +231,12 @@ class Sending:
         ledger = channel.ledger
         clock, number = int(ledger.fact("clock")) + 1, int(ledger.fact("last_" + ROWS)) + 1
         merged = _small_tail(channel, ROWS)
-        objects: dict[Span, bytes] = {}
+        objects: dict[ObjectName, bytes] = {}
         rows: list[tuple[str, Version]] = []
         for at, draft in enumerate(drafts):
-            span, lines = Span.new(ROWS, number + at, number + at), draft.lines
+            span, lines = ObjectName.new(ROWS, number + at, number + at), draft.lines
             if at == 0 and merged:
-                span = Span.new(ROWS, merged[0].first, number, _next_round(merged))
+                span = ObjectName.new(ROWS, merged[0].first, number, _next_round(merged))
                 lines = self._lines([*self._read(channel, merged), self._content(channel, clock, draft.lines)])
             objects[span] = packed(self._content(channel, clock, lines), channel.seal)
             rows += [(key, version._replace(number=number + at)) for key, version in draft.rows]
@@ -236,7 +249,9 @@ class Sending:
             done.memories += key[0] == "m"
             done.usages += key[0] == "u"
 
-    def _write(self, channel: Channel, objects: dict[Span, bytes], replaced: Iterable[Span], done: SharePushed) -> None:
+    def _write(
+        self, channel: Channel, objects: dict[ObjectName, bytes], replaced: Iterable[ObjectName], done: SharePushed
+    ) -> None:
         channel.ledger.begin({span: len(data) for span, data in objects.items()})
         names = [span.name for span in replaced]
         there = [span for span in channel.spans(channel.machine) if span.name not in names]
@@ -246,7 +261,7 @@ class Sending:
         done.bytes += sum(map(len, objects.values()))
         done.commits += 1
 
-    def _read(self, channel: Channel, spans: Sequence[Span]) -> list[Content]:
+    def _read(self, channel: Channel, spans: Sequence[ObjectName]) -> list[Content]:
         data = channel.engine.read(channel.machine, [span.name for span in spans])
         return [unpacked(data[span.name], channel.machine, channel.seal) for span in spans if span.name in data]
 
@@ -268,14 +283,14 @@ class Sending:
         return Content(channel.machine, channel.share.name, clock, now_ms, tuple(lines), tuple(gone))
 
 
-def _covered(spans: Iterable[Span], log: str) -> set[int]:
+def _covered(spans: Iterable[ObjectName], log: str) -> set[int]:
     return {number for span in living(spans, log) for number in range(span.first, span.last + 1)}
 
 
-def _small_tail(channel: Channel, log: str) -> list[Span]:
+def _small_tail(channel: Channel, log: str) -> list[ObjectName]:
     """Return a log's last small objects, once there are many."""
     sizes = channel.ledger.own()
-    tail: list[Span] = []
+    tail: list[ObjectName] = []
     for span in reversed(living(channel.spans(channel.machine), log)):
         if sizes.get(span, SMALL_BYTES) >= SMALL_BYTES:
             break
@@ -283,5 +298,5 @@ def _small_tail(channel: Channel, log: str) -> list[Span]:
     return tail if len(tail) >= MERGE_AT else []
 
 
-def _next_round(spans: Sequence[Span]) -> int:
+def _next_round(spans: Sequence[ObjectName]) -> int:
     return max((span.round for span in spans), default=-1) + 1

@@ -13,8 +13,8 @@ from memlayer.model import GLOBAL, Event, Memory, Usage
 from memlayer.ports import MemoryQuery, Store
 from memlayer.records.projects import Projects
 from memlayer.records.tombstones import TOOL, Tombstones
-from memlayer.sharing.ledger import Ledger, Reached, Version, digest_of, key_of
-from memlayer.sharing.log_format import GONE, ROWS, Content, Span, living, unpacked
+from memlayer.sharing.ledger import Ledger, LogReached, Version, digest_of, key_of
+from memlayer.sharing.log_format import GONE, ROWS, Content, ObjectName, living, unpacked
 from memlayer.sharing.seal import Damaged
 from memlayer.sharing.sending import Channel, is_shared
 from memlayer.transfer import export_line
@@ -69,7 +69,9 @@ class Taking:
     def _others(self, channel: Channel) -> list[str]:
         return [machine for machine in channel.engine.machines() if machine != channel.machine]
 
-    def _unread(self, channel: Channel, machine: str, log: str, done: SharePulled) -> Iterator[tuple[Span, Content]]:
+    def _unread(
+        self, channel: Channel, machine: str, log: str, done: SharePulled
+    ) -> Iterator[tuple[ObjectName, Content]]:
         """Yield a machine's new objects in order, while they are whole."""
         for span in living(channel.spans(machine), log):
             reached = channel.ledger.reached(machine, log).number
@@ -90,14 +92,14 @@ class Taking:
             done.commits += 1
             yield span, content
 
-    def _advance(self, channel: Channel, machine: str, span: Span, content: Content) -> None:
+    def _advance(self, channel: Channel, machine: str, span: ObjectName, content: Content) -> None:
         ledger = channel.ledger
-        ledger.advance(machine, span.log, Reached(span.last, content.at_ms, content.name))
+        ledger.advance(machine, span.log, LogReached(span.last, content.at_ms, content.name))
         ledger.note(clock=max(int(ledger.fact("clock")), content.clock))
 
     # -- the writer's
 
-    def _take(self, channel: Channel, span: Span, content: Content, done: SharePulled) -> set[str]:
+    def _take(self, channel: Channel, span: ObjectName, content: Content, done: SharePulled) -> set[str]:
         """Store an object's rows; return the projects' ids."""
         rows, clocks = self._read(content, done)
         events = [row for row in rows if isinstance(row, Event)]
@@ -138,7 +140,7 @@ class Taking:
                 row = export_line.record_of(
                     {name: _known_fields(name, value) for name, value in line.items() if name != "clock"}
                 )
-                if isinstance(row, export_line.Project):
+                if isinstance(row, export_line.ExportedProject):
                     here[row.id] = self.projects.adopt(row.id, row.entry)
                     continue
                 if isinstance(row, (Event, Memory, Usage)):

@@ -15,7 +15,7 @@ from memlayer.errors import UserError
 from memlayer.indexing.indexer import Indexer
 from memlayer.kinds import CATEGORIES, Category, Kind
 from memlayer.model import Event, Memory, citation_of, event_id, memory_key
-from memlayer.ports import DeletionPlan, MemoryQuery, Progress, Store
+from memlayer.ports import DeletionPlan, MemoryQuery, ScanProgress, Store
 from memlayer.records.tombstones import Tombstones
 from memlayer.tasks import events as task_events
 from memlayer.tasks import sentences
@@ -207,7 +207,7 @@ class TaskBook:
             if gone:
                 self.graph.forget(sorted(gone), [])
 
-    def rebuild(self, progress: Progress = lambda done, total: None) -> None:
+    def rebuild(self, progress: ScanProgress = lambda done, total: None) -> None:
         """Make the graph anew from events and memories. Raises StoreError."""
         with self.indexer.lock:
             self.graph.begin()

@@ -24,7 +24,7 @@ PARTS = (".memlayer", "team")
 IN_WORK_TREE, IN_ORIGIN = "folder", "git"
 MAX_AUTHORS, MAX_NOTES, MAX_OF_AUTHOR = 200, 500, 200  # looked at: nobody crowds the others out
 
-Found = tuple[str, str, bytes]  # (whose objects hold it, file name, bytes)
+NoteFile = tuple[str, str, bytes]  # (whose objects hold it, file name, bytes)
 
 
 class WorkTree:
@@ -36,8 +36,8 @@ class WorkTree:
     def __init__(self, root: str) -> None:
         self._root = root
 
-    def read(self) -> list[Found]:
-        out: list[Found] = []
+    def read(self) -> list[NoteFile]:
+        out: list[NoteFile] = []
         with self._opened() as folder:
             names = filter(is_note_file, folder.names()) if folder is not None else ()
             for name in islice(names, MAX_NOTES):
@@ -85,8 +85,8 @@ class Remote:
         self._engine = engine
         engine.refresh()
 
-    def read(self) -> list[Found]:
-        out: list[Found] = []
+    def read(self) -> list[NoteFile]:
+        out: list[NoteFile] = []
         for writer in self._engine.machines()[:MAX_AUTHORS]:
             names = sorted(self._engine.names(writer))[: min(MAX_OF_AUTHOR, MAX_NOTES - len(out))]
             out += [(writer, name, data) for name, data in self._engine.read(writer, names).items()] if names else []
@@ -102,7 +102,7 @@ class Remote:
             self._engine.change(writer, add, remove)
 
 
-Place = WorkTree | Remote  # read: the files of all authors; names, change: of one. All errors are ShareError
+TeamPlace = WorkTree | Remote  # read: the files of all authors; names, change: of one. All errors are ShareError
 
 
 def resolved(address: str, root: str) -> str:
@@ -128,7 +128,7 @@ def resolved(address: str, root: str) -> str:
     return origin
 
 
-def open_place(address: str, root: str, own_folder: str) -> Place:
+def open_place(address: str, root: str, own_folder: str) -> TeamPlace:
     """Open a team's place. own_folder: for the engine's files. Raises ShareError."""
     if address == IN_WORK_TREE:
         if not os.path.isdir(root):

@@ -26,8 +26,8 @@ from memlayer.team.places import (
     IN_WORK_TREE,
     MAX_OF_AUTHOR,
     PARTS,
-    Found,
-    Place,
+    NoteFile,
+    TeamPlace,
     WorkTree,
     open_place,
     resolved,
@@ -163,7 +163,7 @@ class Teams:
 
     # -- out
 
-    def _push(self, project_id: str, team: Team, place: Place, done: Synced) -> None:
+    def _push(self, project_id: str, team: Team, place: TeamPlace, done: Synced) -> None:
         files = {note.file_name: note.to_file() for note in self._own(project_id, team)}
         there, is_reviewed = place.names(team.writer), team.address == IN_WORK_TREE
         # In a work tree a note is written once: reviewers may change it or take it out, branches lack it.
@@ -190,7 +190,7 @@ class Teams:
 
     # -- in
 
-    def _pull(self, project_id: str, team: Team, place: Place, done: Synced) -> None:
+    def _pull(self, project_id: str, team: Team, place: TeamPlace, done: Synced) -> None:
         left_out: Counter[str] = Counter()
         notes = list(self._read(project_id, team, place.read(), left_out))
         self.in_writer("notes of a team " + project_id, lambda: self._take(project_id, notes, done))
@@ -198,7 +198,7 @@ class Teams:
         team.authors, done.left_out = sorted({note.author for _, note in notes}), team.left_out
 
     def _read(
-        self, project_id: str, team: Team, found: Sequence[Found], left_out: Counter[str]
+        self, project_id: str, team: Team, found: Sequence[NoteFile], left_out: Counter[str]
     ) -> Iterator[tuple[str, TeamNote]]:
         """Yield colleagues' notes on this project, with whose objects hold them."""
         ids = [id_of(name) for _, name, _ in found]
@@ -251,7 +251,7 @@ class Teams:
 
     @contextmanager
     def _opened(self, project_id: str) -> Iterator[Team]:
-        """Lend the record, and note how it went. Raises ShareError without one."""
+        """Enclose work on a team; its record tells a failure. Raises ShareError."""
         team = read_team(self.home, project_id)
         if team is None:
             raise ShareError(NO_TEAM)
@@ -264,7 +264,7 @@ class Teams:
         finally:
             write_team(self.home, project_id, team)
 
-    def _place(self, project_id: str, address: str) -> Place:
+    def _place(self, project_id: str, address: str) -> TeamPlace:
         own_folder = os.path.join(folder_of(self.home, project_id), "engine")
         return open_place(address, self.projects.root(project_id), own_folder)
 

@@ -18,7 +18,7 @@ SAID_SHARE = 0.8  # of a text's terms, in a line of the host's
 LEAST_WORDS = 3  # a shorter text says too little to be said already
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW
 
-Lines = Sequence[frozenset[str]]
+HostLines = Sequence[frozenset[str]]
 
 
 def folder_of(transcript_path: str) -> str:
@@ -36,9 +36,9 @@ class HostMemory:
     """Loaded lines of MEMORY.md files as term sets, read when changed."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, tuple[tuple[int, int], Lines]] = {}
+        self._kept: dict[str, tuple[tuple[int, int], HostLines]] = {}
 
-    def lines_of(self, transcript_path: str) -> Lines:
+    def lines_of(self, transcript_path: str) -> HostLines:
         """Return the terms of each line the host has loaded."""
         path = os.path.join(folder_of(transcript_path), INDEX) if transcript_path else ""
         try:
@@ -54,7 +54,7 @@ class HostMemory:
         return self._kept[path][1]
 
 
-def says(lines: Lines, text: str) -> bool:
+def says(lines: HostLines, text: str) -> bool:
     """True if a single line has most terms of a text."""
     if len(text.split()) < LEAST_WORDS:
         return False
@@ -62,7 +62,7 @@ def says(lines: Lines, text: str) -> bool:
     return any(len(terms & line) >= SAID_SHARE * len(terms) for line in lines)
 
 
-def _lines(path: str) -> Lines:
+def _lines(path: str) -> HostLines:
     try:
         fd = os.open(path, _FLAGS)
         with open(fd, "rb") as file:

@@ -31,7 +31,7 @@ GOING_ON_S = 60
 COPIES = "copies of another session"
 
 
-class Reached(Protocol):
+class ImportRecord(Protocol):
     """The progress of each transcript's import; see adapters.sqlite_files."""
 
     def offset(self, path: str, size: int, mtime_ns: int) -> int: ...
@@ -76,14 +76,14 @@ class Counts:
     skipped: Counter[str] = field(default_factory=Counter)
 
 
-class History:
+class TranscriptHistory:
     """Transcripts read against the store and the import log; writes nothing."""
 
     def __init__(
         self,
         store: Store,
         sessions: Sessions,
-        log: Reached,
+        log: ImportRecord,
         project_of: Callable[[str], str],
         tombstones: Tombstones,
     ) -> None:
@@ -215,7 +215,7 @@ class _Heard:
 class _Ahead:
     """An import log, and records that it does not know yet."""
 
-    def __init__(self, log: Reached) -> None:
+    def __init__(self, log: ImportRecord) -> None:
         self._log = log
         self._seen: dict[str, str] = {}
 
@@ -244,7 +244,7 @@ class Gathered(_Ahead):
     What they have reached is logged after they are stored, so that a killed import reads them again.
     """
 
-    def __init__(self, log: Reached, take: Callable[[list[dict[str, Any]]], object]) -> None:
+    def __init__(self, log: ImportRecord, take: Callable[[list[dict[str, Any]]], object]) -> None:
         """take: stores events; they are on disk when it returns."""
         super().__init__(log)
         self._take = take
@@ -282,7 +282,7 @@ class Gathered(_Ahead):
 class Rehearsal(_Ahead):
     """An import log for a dry run, which keeps nothing beyond it."""
 
-    def __init__(self, log: Reached, is_anew: bool) -> None:
+    def __init__(self, log: ImportRecord, is_anew: bool) -> None:
         super().__init__(log)
         self._is_anew = is_anew
 

@@ -21,7 +21,7 @@ _LONG_SUFFIX = "[1m]"
 _PARTS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 
 
-class TokenUse(NamedTuple):
+class ContextTokens(NamedTuple):
     """The token use of the main conversation's last answer.
 
     total_tokens: input, cache creation, cache read and output. model: as the API names it, "" when unknown. is_behind:
@@ -43,7 +43,7 @@ def window_tokens(model: str) -> int:
     return DEFAULT_WINDOW_TOKENS
 
 
-def read_token_use(path: str) -> TokenUse | None:
+def read_token_use(path: str) -> ContextTokens | None:
     """Return the tokens in the context; None if not stated.
 
     Sub-agents' records, the host's own words and torn lines are skipped. Right after a compaction it is the rest that
@@ -62,7 +62,7 @@ def read_token_use(path: str) -> TokenUse | None:
     return None
 
 
-def _newest(lines: Iterator[bytes]) -> TokenUse | None:
+def _newest(lines: Iterator[bytes]) -> ContextTokens | None:
     """Return the newest answer's use, over its lines. lines: newest first."""
     total, model, message_id, is_behind, at_ms = -1, "", "", False, -1
     for line in lines:
@@ -75,7 +75,7 @@ def _newest(lines: Iterator[bytes]) -> TokenUse | None:
                 break
             metadata = record.get("compactMetadata")
             left = metadata.get("postTokens") if isinstance(metadata, dict) else 0
-            return TokenUse(_count(left), "", False, _unix_ms(record.get("timestamp")))
+            return ContextTokens(_count(left), "", False, _unix_ms(record.get("timestamp")))
         if record.get("isSidechain") is True:
             continue
         if kind == "user":
@@ -95,7 +95,7 @@ def _newest(lines: Iterator[bytes]) -> TokenUse | None:
         total = max(total, sum(_count(usage.get(name)) for name in _PARTS))
         message_id, model = own_id, str(message.get("model") or "")
         at_ms = max(at_ms, _unix_ms(record.get("timestamp")))
-    return TokenUse(total, model, is_behind, at_ms) if total >= 0 else None
+    return ContextTokens(total, model, is_behind, at_ms) if total >= 0 else None
 
 
 def _lines_from_the_end(file: BinaryIO, size: int, tail_bytes: int) -> Iterator[bytes]:

@@ -18,7 +18,7 @@ from memlayer import __version__
 from memlayer.errors import UserError
 from memlayer.indexing.indexer import Indexer
 from memlayer.model import GLOBAL, Event, Memory, Usage
-from memlayer.ports import MemoryQuery, Progress, Store
+from memlayer.ports import MemoryQuery, ScanProgress, Store
 from memlayer.records.projects import Projects
 from memlayer.records.sessions import Session, Sessions
 from memlayer.records.tombstones import Tombstones
@@ -37,7 +37,7 @@ _NAMES: dict[type, str] = {Event: "event", Memory: "memory", Usage: "usage"}
 _LISTS: dict[type, str] = {Session: "sessions", Event: "events", Memory: "memories", Usage: "usages"}
 
 
-def write(path: str, store: Store, projects: Projects, sessions: Sessions, progress: Progress) -> Exported:
+def write(path: str, store: Store, projects: Projects, sessions: Sessions, progress: ScanProgress) -> Exported:
     """Write an export to `path` (0600), atomically. Raises OSError, StoreError."""
     counts = Exported(path=path)
     total = store.stats().events + store.stats().memories
@@ -78,7 +78,7 @@ def write(path: str, store: Store, projects: Projects, sessions: Sessions, progr
 
 
 @dataclass
-class Part:
+class ExportPart:
     """A batch of an export's lines. offset: where the next part begins."""
 
     sessions: list[Session] = field(default_factory=list)
@@ -106,10 +106,10 @@ class ExportFile:
         if head[MARK] != VERSION:
             raise UserError(f"{path} was written by another version of memlayer: format {str(head[MARK])[:40]}")
 
-    def parts(self, is_rehearsal: bool = False) -> Iterator[Part]:
+    def parts(self, is_rehearsal: bool = False) -> Iterator[ExportPart]:
         """Yield the new lines in parts; bad ones are counted with reasons."""
         self.counts.dry_run = is_rehearsal
-        part, begun = Part(), 0
+        part, begun = ExportPart(), 0
         for record, end in self._lines():
             self._read(record, part, is_rehearsal)
             part.offset = end
@@ -117,7 +117,7 @@ class ExportFile:
             if line_count >= BATCH_LINES or part.offset - begun >= BATCH_BYTES:
                 yield self._new(part)
                 begun = part.offset
-                part = Part(offset=begun)
+                part = ExportPart(offset=begun)
         yield self._new(part)
 
     def _lines(self) -> Iterator[tuple[Read | None, int]]:
@@ -144,7 +144,7 @@ class ExportFile:
         if len(self.counts.reasons) < MAX_REASONS:
             self.counts.reasons.append(reason)
 
-    def take(self, part: Part, indexer: Indexer) -> set[str]:
+    def take(self, part: ExportPart, indexer: Indexer) -> set[str]:
         """Store a part, in the writer; return the projects' ids."""
         for session in part.sessions:
             self._sessions.restore(session)
@@ -159,8 +159,8 @@ class ExportFile:
         self._store.put_usages([usage for usage in part.usages if usage.memory_id in known])
         return {memory.project_id for memory in part.memories}
 
-    def _read(self, record: Read | None, part: Part, is_rehearsal: bool) -> None:
-        if isinstance(record, export_line.Project):
+    def _read(self, record: Read | None, part: ExportPart, is_rehearsal: bool) -> None:
+        if isinstance(record, export_line.ExportedProject):
             self._adopt(record.id, record.entry, is_rehearsal)
             self.counts.projects += 1
         elif record is not None:
@@ -170,7 +170,7 @@ class ExportFile:
             rows: list[Any] = getattr(part, _LISTS[type(record)])
             rows.append(replace(record, project_id=here))
 
-    def _new(self, part: Part) -> Part:
+    def _new(self, part: ExportPart) -> ExportPart:
         """Return the part without known and forgotten records."""
         ids = [event.id for event in part.events]
         known = {event.id for event in self._store.events(ids=ids, limit=len(ids) + 1)}

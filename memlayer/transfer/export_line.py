@@ -40,14 +40,14 @@ _is_key = re.compile(r"[a-z]{2,20}(?:_\d{4}-\d\d-\d\d)?(?:_[0-9a-z]{1,16})+").fu
 REQUIRED_OF_PROJECT = ("id", "keys")
 
 
-class Project(NamedTuple):
+class ExportedProject(NamedTuple):
     """An entry of another home's registry."""
 
     id: str
     entry: dict[str, Any]
 
 
-Read = Project | Session | Event | Memory | Usage
+Read = ExportedProject | Session | Event | Memory | Usage
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ def record_of(line: dict[str, Any]) -> Read:
     if name == "project":
         _check(name, value, PROJECT, REQUIRED_OF_PROJECT)
         known = {key: content for key, content in value.items() if key in PROJECT}
-        return Project(known.pop("id"), {**known, "keys": [_without_user(key) for key in known["keys"]]})
+        return ExportedProject(known.pop("id"), {**known, "keys": [_without_user(key) for key in known["keys"]]})
     if name == "session":
         # A newer memlayer may write more fields.
         known = {key: content for key, content in value.items() if key in SESSION}

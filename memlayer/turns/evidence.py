@@ -33,7 +33,7 @@ class Method(StrEnum):
     FUZZY = "fuzzy"
 
 
-class Span(NamedTuple):
+class QuotePlace(NamedTuple):
     """A quote's place in a text: characters from start to before end."""
 
     start: int
@@ -68,7 +68,7 @@ def is_short(quote: str) -> bool:
     return width(quote.strip()) < MIN_QUOTE_COLUMNS
 
 
-def align(quote: str, text: str, *, min_columns: int = MIN_QUOTE_COLUMNS) -> Span | None:
+def align(quote: str, text: str, *, min_columns: int = MIN_QUOTE_COLUMNS) -> QuotePlace | None:
     """Find a quote in a text; None without a similar passage.
 
     min_columns: of the quote, see width(); a model that quotes less proves nothing.
@@ -78,18 +78,18 @@ def align(quote: str, text: str, *, min_columns: int = MIN_QUOTE_COLUMNS) -> Spa
         return None
     start = text.find(quote)
     if start >= 0:
-        return Span(start, start + len(quote), 1.0, Method.EXACT)
+        return QuotePlace(start, start + len(quote), 1.0, Method.EXACT)
     plain, places = _normalised(text)
     wanted = _normalised(quote)[0].strip()
     if width(wanted) < min_columns:
         return None
     start = plain.find(wanted)
     if start >= 0:
-        return Span(places[start], places[start + len(wanted) - 1] + 1, 0.95, Method.NORMALISED)
+        return QuotePlace(places[start], places[start + len(wanted) - 1] + 1, 0.95, Method.NORMALISED)
     return _fuzzy(wanted, plain[:MAX_FUZZY_CHARS], places)
 
 
-def _fuzzy(wanted: str, plain: str, places: Sequence[int]) -> Span | None:
+def _fuzzy(wanted: str, plain: str, places: Sequence[int]) -> QuotePlace | None:
     from rapidfuzz.fuzz import partial_ratio_alignment  # 3 MB: only the daemon reads answers
 
     if len(plain) < len(wanted):
@@ -101,7 +101,7 @@ def _fuzzy(wanted: str, plain: str, places: Sequence[int]) -> Span | None:
     if _digits(wanted) - _digits(plain[max(0, best.dest_start - 8) : best.dest_end + 8]):
         return None
     end = min(best.dest_end, len(places))
-    return Span(places[best.dest_start], places[end - 1] + 1, round(best.score / 100, 3), Method.FUZZY)
+    return QuotePlace(places[best.dest_start], places[end - 1] + 1, round(best.score / 100, 3), Method.FUZZY)
 
 
 def _digits(text: str) -> set[str]:
@@ -130,7 +130,7 @@ def _normalised(text: str) -> tuple[str, list[int]]:
     return "".join(out), places
 
 
-def evidence_of(span: Span, prompt_id: str, prompt: str, answer: str) -> Evidence:
+def evidence_of(span: QuotePlace, prompt_id: str, prompt: str, answer: str) -> Evidence:
     """Return the evidence that a span of a turn's spoken text is."""
     words = spoken_text(prompt, answer)[span.start : span.end]
     speaker = "user" if prompt and span.start < len(USER + prompt) else "assistant"

@@ -24,7 +24,7 @@ ASK_S = 60.0
 
 
 @dataclass(frozen=True)
-class Verbs:
+class LentVerbs:
     """Functions that the command line lends.
 
     checks: of `doctor`, for a folder. for_machines: the form of `--json`. restart: the daemon, with new settings.
@@ -52,7 +52,7 @@ EVERY_PROJECT = Project(EVERY, "every project", "")
 class Source:
     """Answers of the daemon of a home."""
 
-    def __init__(self, home: str, verbs: Verbs, folder: str = "") -> None:
+    def __init__(self, home: str, verbs: LentVerbs, folder: str = "") -> None:
         """folder: where the page was opened; its project is shown first."""
         self.home = home
         self.verbs = verbs

@@ -18,7 +18,7 @@ from fastembed import TextEmbedding
 from fastembed.common.model_description import ModelSource, PoolingType
 
 from memlayer.adapters.embedding import calibration as calibrations
-from memlayer.adapters.embedding.calibration import Centring, Matrix, Row
+from memlayer.adapters.embedding.calibration import Centring, Matrix, TextRow
 from memlayer.adapters.embedding.model_folder import SHIPPED_MODEL, Recipe, read_recipe
 
 CORPUS = Path(__file__).resolve().parent
@@ -81,7 +81,7 @@ def report(model: RawModel, centring: Centring) -> None:
         _print_table(name, rows, true, scores, threshold if name == "mean and axis" else None)
 
 
-def _print_table(name: str, rows: Sequence[Row], true: Matrix, scores: Matrix, threshold: float | None) -> None:
+def _print_table(name: str, rows: Sequence[TextRow], true: Matrix, scores: Matrix, threshold: float | None) -> None:
     kinds = np.array([row["kind"] for row in rows])
     languages = np.array([row["languages"] for row in rows])
     topics = np.array([row["topic"] for row in rows])

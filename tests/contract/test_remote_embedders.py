@@ -11,7 +11,7 @@ import pytest
 
 from memlayer.adapters.embedding import model_folder
 from memlayer.errors import EmbedderError
-from memlayer.providers.remote_embedder import Asking, RemoteEmbedder, load
+from memlayer.providers.remote_embedder import RemoteEmbedder, ServiceCalls, load
 from memlayer.records.model_budget import ModelBudget
 from tests.support.embedding_api import (
     GEMINI,
@@ -72,7 +72,7 @@ def made(
     def make(daily_tokens: int = 10**9, deadline_s: float = 3.0, url: str = "", dimensions: int = 0) -> RemoteEmbedder:
         budget = ModelBudget(str(home / "use.json"), daily_tokens=daily_tokens)
         served = service(provider, url or api.url, dimensions=dimensions)
-        asking = Asking(served, budget, query_deadline_s=QUERY_S, deadline_s=deadline_s)
+        asking = ServiceCalls(served, budget, query_deadline_s=QUERY_S, deadline_s=deadline_s)
         found = load(asking, home / "cache")
         running.append(found)
         return found
@@ -356,7 +356,7 @@ def test_spent_budget_sends_nothing(made: Callable[..., RemoteEmbedder], api: Em
 def test_missing_key_sends_nothing(provider: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(KEY_VARIABLE)
     budget = ModelBudget(str(home / "use.json"), daily_tokens=10**6)
-    asking = Asking(service(provider, ""), budget, query_deadline_s=QUERY_S, deadline_s=1.0)
+    asking = ServiceCalls(service(provider, ""), budget, query_deadline_s=QUERY_S, deadline_s=1.0)
     with pytest.raises(EmbedderError, match="A_KEY is not set"):
         load(asking, home / "cache")
     assert not (home / "use.json").exists() or not spent(home)

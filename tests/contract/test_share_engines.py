@@ -15,13 +15,13 @@ import pytest
 
 from memlayer.errors import ShareError
 from memlayer.sharing.engine import Engine, Layout
-from memlayer.sharing.log_format import GONE, ROWS, SHARE, Span
+from memlayer.sharing.log_format import GONE, ROWS, SHARE, ObjectName
 from memlayer.sharing.share import open_engine
 from memlayer.team.places import TEAM
 from tests.support.shares import PLACES, ObjectStore, bucket_of, holding
 
 A, B = "a" * 16, "0f" * 8
-FIRST, SECOND, THIRD = (Span.new(log, number, number).name for log, number in ((ROWS, 1), (GONE, 1), (ROWS, 2)))
+FIRST, SECOND, THIRD = (ObjectName.new(log, number, number).name for log, number in ((ROWS, 1), (GONE, 1), (ROWS, 2)))
 SECRET = "새벽 3시에 부엉이가 우는 비밀 문장 zq81xv"
 DATA = SECRET.encode() + bytes(range(256))  # no text, no line
 NOTE = "0" * 32 + ".md"
@@ -150,7 +150,7 @@ def test_a_git_ref_is_one_commit_that_its_writer_alone_moves(tmp_path: Path) -> 
     for engine in (a, copy):
         engine.refresh()
     for number in range(1, 4):
-        a.change(A, {Span.new(ROWS, number, number).name: b"%d" % number}, [])
+        a.change(A, {ObjectName.new(ROWS, number, number).name: b"%d" % number}, [])
     assert said("for-each-ref", "--format=%(refname)") == [f"refs/memlayer/{A}"]
     assert said("log", "--format=%an %ae %at", f"refs/memlayer/{A}") == ["memlayer memlayer@localhost 0"]
     with pytest.raises(ShareError, match="another machine has written under this machine's name"):

@@ -225,7 +225,7 @@ def test_wrong_variables_keep_no_server_here_away(
 
 
 def test_nothing_is_counted_for_a_server_that_is_not_reached(home: Path) -> None:
-    from memlayer.providers.remote_embedder import Asking
+    from memlayer.providers.remote_embedder import ServiceCalls
     from memlayer.records.model_budget import ModelBudget
 
     closed = http.client.HTTPConnection("127.0.0.1", 1)
@@ -233,7 +233,7 @@ def test_nothing_is_counted_for_a_server_that_is_not_reached(home: Path) -> None
     budget = ModelBudget(str(home / "use.json"), daily_tokens=1000)
     service = SERVICES["openai"](endpoint("openai", "http://127.0.0.1:1/v1"), "m")
     service.prepare()
-    asking = Asking(service, budget, query_deadline_s=5, deadline_s=5)
+    asking = ServiceCalls(service, budget, query_deadline_s=5, deadline_s=5)
     for _ in range(3):
         with pytest.raises(EmbedderError):
             asking.passages(["배포 요일"])

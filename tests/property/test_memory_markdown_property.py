@@ -23,7 +23,7 @@ from memlayer.memory_files.markdown import (
     render,
     unescaped,
 )
-from memlayer.memory_files.merge import Entry, compare, present
+from memlayer.memory_files.merge import FileEntry, compare, present
 
 CITATION = st.text("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", min_size=6, max_size=6)
 # Texts that Markdown, and our own notation, could misread.
@@ -74,7 +74,7 @@ def test_shown_text_stays_unchanged(text: str) -> None:
 @settings(deadline=None)
 @given(st.lists(LINE, max_size=6, unique_by=lambda one: one.citation), st.data())
 def test_only_edits_are_found(lines: list[Line], data: st.DataObject) -> None:
-    known = [Entry("id" + one.citation, one.citation, digest(one.text), one.pinned) for one in lines]
+    known = [FileEntry("id" + one.citation, one.citation, digest(one.text), one.pinned) for one in lines]
     doomed = data.draw(st.lists(st.sampled_from(lines), max_size=2, unique=True)) if lines else []
     changed = data.draw(st.lists(st.sampled_from(lines), max_size=2, unique=True)) if lines else []
     changed = [one for one in changed if one not in doomed]
@@ -93,7 +93,7 @@ def test_only_edits_are_found(lines: list[Line], data: st.DataObject) -> None:
 def test_truncated_file_deletes_nothing(sections: list[tuple[str, list[Line]]], data: st.DataObject) -> None:
     raw = file_of(sections)[0].encode("utf-8", "replace")
     lines = [one for _, held in sections for one in held]
-    known = [Entry(str(n), one.citation, digest(one.text), one.pinned) for n, one in enumerate(lines)]
+    known = [FileEntry(str(n), one.citation, digest(one.text), one.pinned) for n, one in enumerate(lines)]
     cut = raw[: data.draw(st.integers(0, len(raw) - len(END) - 2))]
     parsed = parse(cut)
     if parsed.problem:  # within a character, or within a bullet that looks like a merge
@@ -116,7 +116,7 @@ def test_open_fences_change_no_memory(sections: list[tuple[str, list[Line]]], fe
     However many there are: each is closed by nothing before the next.
     """
     text = file_of(sections)[0]
-    known = [Entry(str(n), one.citation, digest(one.text), one.pinned) for n, one in enumerate(_told(sections))]
+    known = [FileEntry(str(n), one.citation, digest(one.text), one.pinned) for n, one in enumerate(_told(sections))]
     lines = text.split("\n")
     places = [at for at, line in enumerate(lines) if line.startswith("- [mem:") or line == END]
     for at, fence in sorted({places[number % len(places)]: fence for fence, number in fences}.items(), reverse=True):
@@ -130,7 +130,7 @@ def test_open_fences_change_no_memory(sections: list[tuple[str, list[Line]]], fe
 @given(SECTIONS, st.sampled_from(["[ ] ", "[x] ", "[X] ", ""]), st.booleans())
 def test_citation_prefix_changes_nothing(sections: list[tuple[str, list[Line]]], box: str, with_text: bool) -> None:
     text = file_of(sections)[0]
-    known = [Entry(str(n), one.citation, digest(one.text), one.pinned) for n, one in enumerate(_told(sections))]
+    known = [FileEntry(str(n), one.citation, digest(one.text), one.pinned) for n, one in enumerate(_told(sections))]
 
     def marked(line: str) -> str:
         return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", line) if with_text else line
@@ -156,7 +156,7 @@ def test_citation_prefix_changes_nothing(sections: list[tuple[str, list[Line]]],
 )
 def test_letter_normalization_changes_nothing(sections: list[tuple[str, list[Line]]], form: str) -> None:
     text = file_of(sections)[0]
-    known = [Entry(str(n), one.citation, digest(one.text), one.pinned) for n, one in enumerate(_told(sections))]
+    known = [FileEntry(str(n), one.citation, digest(one.text), one.pinned) for n, one in enumerate(_told(sections))]
     parsed = parse(unicodedata.normalize(form, text).encode("utf-8", "replace"))
     assert parsed.is_whole and parsed.revision == parse(text.encode("utf-8", "replace")).revision
     assert compare(known, parsed.items, is_whole=True, is_known=True).is_empty
@@ -194,7 +194,7 @@ def test_any_damage_can_be_read(sections: list[tuple[str, list[Line]]], junk: by
 
 
 def test_hostile_file_parses_fast() -> None:
-    known = [Entry(str(n), "%06d" % n, digest("사실 %d" % n)) for n in range(2000)]
+    known = [FileEntry(str(n), "%06d" % n, digest("사실 %d" % n)) for n in range(2000)]
     lines = ["<!--", "<<<<<<< ", "- ", "- a\n\n", "```", "```x", "~~~ x y", "- [mem:000001] x", "  ", "# x", "- - - -"]
     falling = "".join("`" * count + "x\n" for count in range(2000, 2, -1))
     for line in (

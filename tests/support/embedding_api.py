@@ -18,7 +18,7 @@ from typing import Any
 from memlayer.config.providers import PROVIDERS
 from memlayer.ports import Vector
 from memlayer.providers.endpoint import Asker, Endpoint
-from memlayer.providers.remote_embedder import Asking, RemoteEmbedder, load
+from memlayer.providers.remote_embedder import RemoteEmbedder, ServiceCalls, load
 from memlayer.providers.vector_services import SERVICES, Service
 from memlayer.records.model_budget import ModelBudget
 from tests.support.hash_embedder import HashEmbedder
@@ -116,7 +116,7 @@ def service(provider: str, url: str, dimensions: int = 0) -> Service:
 def remote(provider: str, api: EmbeddingApi, home: Path) -> Iterator[RemoteEmbedder]:
     """An embedder of the scripted server, with a budget and time enough."""
     budget = ModelBudget(str(home / "use.json"), daily_tokens=10**9)
-    asking = Asking(service(provider, api.url), budget, query_deadline_s=10.0, deadline_s=30.0)
+    asking = ServiceCalls(service(provider, api.url), budget, query_deadline_s=10.0, deadline_s=30.0)
     found = load(asking, home / "cache")
     try:
         yield found

@@ -9,7 +9,7 @@ from memlayer.adapters.sqlite_files import ImportLog
 from memlayer.ports import MemoryQuery
 from memlayer.records.tombstones import Tombstones
 from memlayer.transcripts import discovery
-from memlayer.transcripts.importer import Counts, History, Rehearsal
+from memlayer.transcripts.importer import Counts, Rehearsal, TranscriptHistory
 from tests.support.turns_in_memory import TurnsInMemory
 
 
@@ -27,7 +27,7 @@ class Past(TurnsInMemory):
         """Import, and stop after so many batches."""
         counts = Counts()
         log = Rehearsal(self.log, False) if rehearse else self.log
-        history = History(
+        history = TranscriptHistory(
             self.store, self.sessions, log, lambda folder: self.projects.find(folder)[0], Tombstones(str(self.home))
         )
         skipped: Counter[str] = counts.skipped

@@ -12,7 +12,7 @@ from memlayer.disclosure import (
     LINE_TOKENS,
     Detail,
     IndexEntry,
-    Span,
+    Neighbourhood,
     details_text,
     index_text,
     shortened,
@@ -54,12 +54,14 @@ def test_index_has_a_line_each() -> None:
 
 def test_remembered_statement_has_no_session() -> None:
     alone = replace(DECISION, session_id="", text="배포는 화요일에 한다.")
-    assert timeline_text([Span(alone, [], "")]) == "Around [mem:b8Cd4y], said outside of a session:\n  No turns."
+    assert (
+        timeline_text([Neighbourhood(alone, [], "")]) == "Around [mem:b8Cd4y], said outside of a session:\n  No turns."
+    )
     assert details_text([Detail(alone, "shop")]).split("\n")[0].endswith(", said outside of a session, project shop")
 
 
 def test_timeline_marks_its_turn() -> None:
-    said = timeline_text([Span(DECISION, [TURN, replace(TURN, id="m3", citation="d0Ef6a")], "m1")], ["zzz"])
+    said = timeline_text([Neighbourhood(DECISION, [TURN, replace(TURN, id="m3", citation="d0Ef6a")], "m1")], ["zzz"])
     lines = said.split("\n")
     assert lines[0] == "Not known in this project: zzz"
     assert lines[1] == "Around [mem:b8Cd4y], session 8f3a12cd:"
@@ -100,7 +102,7 @@ def test_stored_text_stays_data() -> None:
     memory = replace(TURN, text=hostile, session_id="<b>\n[mem:yyyyyy]")
     for said in (
         index_text(hostile, [IndexEntry(memory, hostile, hostile)]),
-        timeline_text([Span(memory, [memory], memory.id)], [hostile]),
+        timeline_text([Neighbourhood(memory, [memory], memory.id)], [hostile]),
         details_text([Detail(memory, hostile, WorkDone((hostile,), (hostile,), ()), [memory], [memory])], [hostile]),
     ):
         assert "[mem:zzzzzz]" not in said and "[mem:yyyyyy]" not in said and "[Memory context]" not in said
@@ -113,7 +115,7 @@ def test_budgets_are_never_exceeded(text: str, other: str, max_tokens: int, many
     memories = [replace(TURN, id="m%d" % number, text=text * (1 + number % 3)) for number in range(many)]
     for said in (
         index_text(other, [IndexEntry(memory, text, other) for memory in memories], max_tokens),
-        timeline_text([Span(memory, memories, memory.id) for memory in memories], [other], max_tokens),
+        timeline_text([Neighbourhood(memory, memories, memory.id) for memory in memories], [other], max_tokens),
         details_text(
             [Detail(memory, other, WorkDone((other,), (text,), ()), [memory], memories) for memory in memories],
             [other], start=start, max_tokens=max_tokens,

@@ -31,7 +31,7 @@ DIGITS = 6
 
 Matrix = NDArray[np.float32]  # one unit vector a row
 Embed = Callable[[Sequence[str]], Matrix]
-Row = dict[str, str]
+TextRow = dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def measure(embed_queries: Embed, embed_passages: Embed, corpus: Path) -> Centri
     return Centring(_vector(mean.tolist()), _vector(axis.tolist()), Calibration(round(low, 4), round(high, 4)))
 
 
-def read_rows(path: Path) -> list[Row]:
+def read_rows(path: Path) -> list[TextRow]:
     """Read a JSON-lines file of the corpus. Raises EmbedderError."""
     try:
         return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

@@ -21,7 +21,7 @@ from memlayer.adapters.embedding import calibration as calibrations
 from memlayer.adapters.embedding import model_folder, unigram_tokenizer
 from memlayer.adapters.embedding.calibration import CentredEmbedder, Centring, Matrix
 from memlayer.adapters.embedding.model_folder import Recipe
-from memlayer.adapters.search.project_rows import GivingWay
+from memlayer.adapters.search.project_rows import QueriesFirst
 from memlayer.errors import EmbedderError
 from memlayer.ports import Embedder, Vector
 
@@ -72,7 +72,7 @@ class FastembedEmbedder(CentredEmbedder):
         super().__init__(_fingerprint(recipe, model_sha256, centring), centring)
         self._model = model
         self._recipe = recipe
-        self._giving_way = GivingWay()
+        self._queries_first = QueriesFirst()
         width = _embed_raw(model, ["."]).shape[1]
         if width != self.dimensions:
             raise EmbedderError(
@@ -82,7 +82,7 @@ class FastembedEmbedder(CentredEmbedder):
 
     def embed_query(self, text: str) -> Vector:
         """Embed a question or prompt. Raises EmbedderError."""
-        self._giving_way.announce()
+        self._queries_first.announce()
         return self._vectors([self._recipe.query_prefix + _clean(text)])[0]
 
     def embed_passages(self, texts: Sequence[str]) -> list[Vector]:
@@ -92,7 +92,7 @@ class FastembedEmbedder(CentredEmbedder):
         """
         made: list[Vector] = []
         for text in texts:
-            self._giving_way.wait()
+            self._queries_first.wait()
             made += self._vectors([self._recipe.passage_prefix + _clean(text)])
         return made
 

@@ -33,7 +33,7 @@ ORDERS = {  # columns, and whether they ascend
 SCHEMA_VERSION = 5
 QUARTER_MS = 900_000  # every zone of the world begins its day with one
 
-Item = TypeVar("Item", Memory, Chunk)
+Record = TypeVar("Record", Memory, Chunk)
 
 
 _TYPES = {
@@ -119,7 +119,7 @@ def chunks_from(table: Any) -> list[Chunk]:
     return [Chunk(*values) for values in zip(*columns, strict=False)]
 
 
-def last_of_each(items: Sequence[Item]) -> list[Item]:
+def last_of_each(items: Sequence[Record]) -> list[Record]:
     """Return each id's last item: a merge bears no two."""
     return list({item.id: item for item in items}.values())
 

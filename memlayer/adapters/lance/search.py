@@ -16,7 +16,7 @@ from memlayer.adapters.lance import schema
 from memlayer.adapters.lance.row_cache import RowCache
 from memlayer.adapters.lance.schema import VECTOR
 from memlayer.adapters.lance.table import LanceTable
-from memlayer.adapters.search.project_rows import GivingWay, Key, P, Project, RecentProjects
+from memlayer.adapters.search.project_rows import Key, LoadedProject, P, QueriesFirst, RecentProjects
 from memlayer.adapters.search.vector_matrix import ProjectVectors, bytes_per_row
 from memlayer.adapters.search.word_index import ProjectWords
 from memlayer.errors import StoreError
@@ -53,7 +53,7 @@ class ChunkSearch:
         self._words = RecentProjects[ProjectWords](MAX_WORD_BYTES)
         self._too_big: set[Key] = set()
         self._loading: dict[Key, threading.Thread] = {}
-        self._giving_way = GivingWay()
+        self._queries_first = QueriesFirst()
 
     @contextmanager
     def changing(self) -> Iterator[None]:
@@ -74,7 +74,7 @@ class ChunkSearch:
 
     def text(self, words: str, scope: Scope, limit: int) -> list[Hit]:
         """Find chunks that hold any of the words, best BM25 first."""
-        self._giving_way.announce()
+        self._queries_first.announce()
         scored = self._best_in_memory(
             self._words,
             "",
@@ -103,7 +103,7 @@ class ChunkSearch:
 
     def vector(self, vector: Sequence[float], model: str, scope: Scope, limit: int) -> list[Hit]:
         """Find the nearest chunks of a model, best first, with their cosines."""
-        self._giving_way.announce()
+        self._queries_first.announce()
         query = np.asarray(vector, np.float32)
         scored = self._best_in_memory(
             self._vectors,
@@ -245,9 +245,9 @@ class ChunkSearch:
         fits = count * bytes_per_row(self._dimensions, count) <= self._vectors.max_bytes
         return ProjectVectors(self._dimensions, capacity=count) if fits else None
 
-    def _fill(self, project: Project, where: str, column: str) -> None:
+    def _fill(self, project: LoadedProject, where: str, column: str) -> None:
         def consume(batch: Any) -> None:
-            self._giving_way.wait()
+            self._queries_first.wait()
             ids, sessions = batch.column("id").to_pylist(), batch.column("session_id").to_pylist()
             project.put(ids, sessions, _matrix_of(batch) if column == VECTOR else batch.column(column).to_pylist())
 

@@ -17,7 +17,7 @@ _MAX_DEAD_SHARE = 0.25
 GOES_FIRST_S = 0.08  # a query and the search that follows it
 
 Key = tuple[str, str]  # project and model, "" for words
-P = TypeVar("P", bound="Project")
+P = TypeVar("P", bound="LoadedProject")
 
 
 class ProjectRows:
@@ -110,7 +110,7 @@ def _key(row_id: str) -> int:
     return int.from_bytes(digest, "big", signed=True)
 
 
-class Project(Protocol):
+class LoadedProject(Protocol):
     """One project's rows with their words or vectors."""
 
     @property
@@ -167,7 +167,7 @@ class RecentProjects(Generic[P]):
             total -= oldest.nbytes
 
 
-class GivingWay:
+class QueriesFirst:
     """Answers call `announce`; background work calls `wait` between two pieces. Thread-safe."""
 
     def __init__(self) -> None:

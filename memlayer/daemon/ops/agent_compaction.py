@@ -27,7 +27,7 @@ _PROMPTS = 2000
 
 
 @dataclass(frozen=True)
-class Talk:
+class OpenTalk:
     """A talk as it goes on.
 
     summary: of the turns that were compacted, "" for none. events: what came after them, oldest first.
@@ -76,12 +76,12 @@ def undo(store: Store, session_id: str, at_ms: int) -> Memory | None:
     return last
 
 
-def restored(store: Store, session_id: str) -> Talk:
+def restored(store: Store, session_id: str) -> OpenTalk:
     """Return a session's talk from its events. Raises StoreError."""
     last = _last(store, session_id)
     covered = frozenset(last.source_ids) if last is not None else frozenset()
     events = tuple(event for event in _said(store, session_id) if event.id not in covered)
-    return Talk(last.text if last is not None else "", events)
+    return OpenTalk(last.text if last is not None else "", events)
 
 
 def _last(store: Store, session_id: str) -> Memory | None:

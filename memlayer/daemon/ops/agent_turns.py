@@ -14,7 +14,7 @@ from memlayer.briefing.standing_orders import standing_orders
 from memlayer.daemon.handlers import HANDLERS
 from memlayer.daemon.hook_call import Answer, begin_call, count_kept, serve
 from memlayer.daemon.ops import agent_compaction as compaction
-from memlayer.daemon.ops.agent_compaction import Talk
+from memlayer.daemon.ops.agent_compaction import OpenTalk
 from memlayer.daemon.ops.requests import Progress, project_of, services_of, several_sessions
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import batches, derived, flush
@@ -172,7 +172,7 @@ def _undo(state: State, arguments: ops.Turn) -> TalkStep:
     return _talk(session, talk)
 
 
-def _talk(session: Session, talk: Talk) -> TalkStep:
+def _talk(session: Session, talk: OpenTalk) -> TalkStep:
     events: list[TalkEvent] = [
         TalkEvent(
             kind=event.kind,

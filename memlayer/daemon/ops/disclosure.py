@@ -21,7 +21,7 @@ from memlayer.daemon.ops.requests import (
 from memlayer.daemon.ops.requests import scope_of as scope_of_folder
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import derived
-from memlayer.disclosure import Detail, IndexEntry, Span
+from memlayer.disclosure import Detail, IndexEntry, Neighbourhood
 from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import clean
 from memlayer.edge.home import project as places
@@ -135,7 +135,7 @@ def timeline(state: State, arguments: tool_ops.MemTimeline, progress: Progress) 
     for memory in memories:
         turn = lineage.own_turn(store, memory)
         turns = lineage.turns_around(store, turn, window) if turn is not None else []
-        spans.append(Span(memory, turns, turn.id if turn is not None else ""))
+        spans.append(Neighbourhood(memory, turns, turn.id if turn is not None else ""))
     return tool_ops.TextForModel(
         text=disclosure.timeline_text(spans, unknown), ids=[memory.citation for memory in memories]
     )

@@ -14,7 +14,7 @@ from memlayer.config import settings_stamp, what_holds
 from memlayer.daemon.ops.requests import OPEN_WAIT_S, Fields, Progress, project_of, services_of
 from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.jobs import go_second
-from memlayer.daemon.resources.state import State, unheard
+from memlayer.daemon.resources.state import State, no_report
 from memlayer.daemon.tasks import derived, intake, reading, vectors
 from memlayer.edge.capture import spool
 from memlayer.edge.ipc import protocol
@@ -186,7 +186,7 @@ def _reporting(state: State, doing: str, phase: str, progress: Progress) -> Iter
         memory.give_back()
 
 
-def embed_missing(state: State, progress: Progress = unheard) -> int:
+def embed_missing(state: State, progress: Progress = no_report) -> int:
     """Embed chunks without a vector of the current model; return their number."""
     go_second()
     with _reporting(state, "embedding", "embed", progress) as report:
@@ -197,7 +197,7 @@ def embed_missing(state: State, progress: Progress = unheard) -> int:
             return 0
 
 
-def rebuild(state: State, progress: Progress = unheard) -> int:
+def rebuild(state: State, progress: Progress = no_report) -> int:
     """Build the search index anew; return the number of memories."""
     services = state.services.result()
     services.tasks.rebuild()
@@ -205,7 +205,7 @@ def rebuild(state: State, progress: Progress = unheard) -> int:
         return repairing.rebuild(services.store, services.indexer, report)
 
 
-def mend(state: State, progress: Progress = unheard, *, is_requested: bool = False) -> ops.Repaired:
+def mend(state: State, progress: Progress = no_report, *, is_requested: bool = False) -> ops.Repaired:
     """Repair the damage of the store.
 
     Major damage stays on record until a person requests this.
@@ -259,7 +259,7 @@ def reindex_if_stale(state: State, store: Store) -> None:
         state.jobs.submit("reindex", lambda: rebuild(state))
 
 
-def settle(state: State, progress: Progress = unheard) -> ops.Settled:
+def settle(state: State, progress: Progress = no_report) -> ops.Settled:
     """Settle everything now."""
     services = state.services.result()
     taken = intake.take_in(state, progress)

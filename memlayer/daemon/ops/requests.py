@@ -28,11 +28,11 @@ MATCHES_SHOWN, MATCH_CHARS = 8, 40  # of the sessions that a start of an id may 
 ANYWHERE = Scope(None)
 
 Fields = dict[str, Any]
-Handler = Callable[[State, Any, Progress], Message]
+OpHandler = Callable[[State, Any, Progress], Message]
 PARAMETERS = ["state", "arguments", "progress"]  # of a handler
 
 
-def handlers(modules: Iterable[ModuleType]) -> dict[str, tuple[type[Asking[Any]], Handler]]:
+def handlers(modules: Iterable[ModuleType]) -> dict[str, tuple[type[Asking[Any]], OpHandler]]:
     """Return name -> (arguments, public function) of the operations in modules."""
     public = [
         function

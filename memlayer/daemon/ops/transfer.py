@@ -20,7 +20,7 @@ from memlayer.daemon.tasks import derived, intake, vectors
 from memlayer.errors import UserError
 from memlayer.transcripts import discovery
 from memlayer.transcripts.discovery import Transcript
-from memlayer.transcripts.importer import Counts, Gathered, History, Rehearsal
+from memlayer.transcripts.importer import Counts, Gathered, Rehearsal, TranscriptHistory
 from memlayer.transfer import export as exporting
 from memlayer.wire import transfer as ops
 
@@ -48,7 +48,7 @@ def import_history(state: State, arguments: ops.Import, progress: Progress) -> o
             else Gathered(services.imports, lambda events: run.touched.update(_take(state, services, events)))
         )
         tombstones = services.forget.tombstones
-        history = History(
+        history = TranscriptHistory(
             services.store, state.sessions, gathered, lambda folder: state.projects.find(folder)[0], tombstones
         )
         files = _chosen(state, arguments, counts)

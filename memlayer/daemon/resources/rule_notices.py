@@ -10,13 +10,12 @@ from dataclasses import dataclass, field
 from memlayer.briefing.standing_orders import is_order
 from memlayer.consolidation.rules.standing import laid_down
 from memlayer.edge.home.session_ids import AGENT_SESSION
-from memlayer.model import Event, Memory
+from memlayer.model import Event, Memory, TurnId
 
 MAX_EXPECTED = 200  # live prompts whose turns are not consolidated
 MAX_WAITING = 200  # sessions
 MAX_LINE_RULES = 3  # the ids of the others stand in the line without their words
 MAX_LINE_CHARS = 160  # of the rules' words
-Turn = tuple[str, str]  # session id, prompt id
 
 
 @dataclass
@@ -26,11 +25,11 @@ class RuleNotices:
     In memory alone: a line that a restart of the daemon takes away is not worth a file.
     """
 
-    _expected: OrderedDict[Turn, bool] = field(default_factory=OrderedDict)  # turn -> whether a rule was seen in it
+    _expected: OrderedDict[TurnId, bool] = field(default_factory=OrderedDict)  # turn -> whether a rule was seen in it
     _waiting: OrderedDict[str, list[Memory]] = field(default_factory=OrderedDict)  # by session id
     _changed: threading.Condition = field(default_factory=threading.Condition)
 
-    def expect(self, turn: Turn) -> None:
+    def expect(self, turn: TurnId) -> None:
         """Note a live prompt, whose rules are to be told."""
         with self._changed:
             self._expected.setdefault(turn, False)
@@ -44,14 +43,14 @@ class RuleNotices:
             if is_live and not event.session_id.startswith(AGENT_SESSION):
                 self.expect((event.session_id, event.prompt_id))
 
-    def look(self, turn: Turn, prompt: str) -> None:
+    def look(self, turn: TurnId, prompt: str) -> None:
         """Look for a rule in an expected prompt, whose Stop then waits."""
         has_rule = bool(laid_down(prompt))
         with self._changed:
             if turn in self._expected:
                 self._expected[turn] = has_rule
 
-    def is_near(self, turn: Turn) -> bool:
+    def is_near(self, turn: TurnId) -> bool:
         """True for a prompt with a rule whose turn waits for consolidation."""
         with self._changed:
             return self._expected.get(turn, False)
@@ -77,7 +76,7 @@ class RuleNotices:
                 self._waiting.popitem(last=False)
             self._changed.notify_all()
 
-    def wait(self, turn: Turn, seconds: float) -> None:
+    def wait(self, turn: TurnId, seconds: float) -> None:
         """Wait until an expected turn is consolidated."""
         with self._changed:
             self._changed.wait_for(lambda: turn not in self._expected, max(0.0, seconds))

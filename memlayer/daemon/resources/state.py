@@ -31,8 +31,8 @@ Progress = Callable[[str, int, int], None]  # (phase, done, total)
 Send = Callable[[bytes, bytes], None]  # (tag, body); raises OSError when the client has gone
 
 
-def unheard(phase: str, done: int, total: int) -> None:
-    """Be the Progress of a job that nobody waits for."""
+def no_report(phase: str, done: int, total: int) -> None:
+    """Report no progress: nobody waits for the job."""
 
 
 class EmbedderSlot:

@@ -10,7 +10,7 @@ from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import derived, intake, reading
 from memlayer.edge.capture.payload import Payload
 from memlayer.records.sessions import Session
-from memlayer.transcripts.token_usage import TokenUse, read_token_use, window_tokens
+from memlayer.transcripts.token_usage import ContextTokens, read_token_use, window_tokens
 
 log = logging.getLogger(__name__)
 # The host writes its last answer to the transcript a moment after Stop: within 0.1 s on a quiet machine, after more
@@ -68,7 +68,7 @@ def is_full(state: State, session: Session, wait_s: float) -> bool:
     return token_use.total_tokens >= limit_tokens(session, token_use.model, state.settings.flush)
 
 
-def _is_behind(token_use: TokenUse, session: Session) -> bool:
+def _is_behind(token_use: ContextTokens, session: Session) -> bool:
     """Return whether the last answer is not in the transcript yet.
 
     A busy host may not even have written its prompt: then the newest answer there is older than the prompt.

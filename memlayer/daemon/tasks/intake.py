@@ -14,7 +14,7 @@ from pathlib import Path
 from memlayer.briefing import session_summary
 from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.jobs import go_second
-from memlayer.daemon.resources.state import Progress, State, unheard
+from memlayer.daemon.resources.state import Progress, State, no_report
 from memlayer.daemon.tasks import derived, growth
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
@@ -31,7 +31,7 @@ LATE_MS = 10_000  # after its end a session's last lines may be stamped; the hos
 MANY = 100  # events taken in at once from which tidying up the memory pays
 
 
-def drain(state: State, progress: Progress = unheard) -> int:
+def drain(state: State, progress: Progress = no_report) -> int:
     """Take in the spool's events; return how many. Their turns are consolidated."""
     with state.waiting.batch() as left_out:
         taken = _take_waiting(state, left_out, progress)
@@ -41,7 +41,7 @@ def drain(state: State, progress: Progress = unheard) -> int:
     return taken
 
 
-def _take_waiting(state: State, left_out: Collection[str], progress: Progress = unheard) -> int:
+def _take_waiting(state: State, left_out: Collection[str], progress: Progress = no_report) -> int:
     """Take in the spool's events, note changed projects; return how many."""
     services = state.services.result()
     go_second()
@@ -120,7 +120,7 @@ def catch_up_and_publish(state: State, session: Session) -> None:
     derived.publish(state)
 
 
-def take_in(state: State, progress: Progress = unheard) -> int:
+def take_in(state: State, progress: Progress = no_report) -> int:
     """Take in all events and return how many.
 
     First the spool, then the transcripts of sessions that have not ended, or have late lines.
@@ -222,7 +222,7 @@ def reads_later(state: State) -> bool:
     return state.importing.locked() or not state.embedder.settled.is_set()
 
 
-def consolidate_now(state: State, progress: Progress = unheard, most: int = 0) -> int:
+def consolidate_now(state: State, progress: Progress = no_report, most: int = 0) -> int:
     """Consolidate every waiting turn, in the writer; return how many.
 
     most: of more turns than that (an import brings thousands) the rest follows

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 MAX_LOG_BYTES = 1_000_000
 
 
-class Progress:
+class SetupProgress:
     """Progress of a setup: a rewritten line, or one a step."""
 
     def __init__(self, stream: TextIO, *, is_quiet: bool = False) -> None:
@@ -41,7 +41,7 @@ class Progress:
         self.shown = ""
         self.started_s = time.monotonic()
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> SetupProgress:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -244,7 +244,7 @@ def main(argv: list[str]) -> int:
     if runtime.is_built_from(venv, lock_file) and runs(runtime.python_in(venv)):
         return 0
     shutil.rmtree(venv, ignore_errors=True)
-    with Progress(sys.stderr) as progress:
+    with SetupProgress(sys.stderr) as progress:
         try:
             make_venv(venv, lock_file, progress, venv + ".log")
         except MemlayerError as error:

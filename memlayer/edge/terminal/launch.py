@@ -70,13 +70,13 @@ def asks_help(argv: list[str]) -> bool:
 def ensure_runtime(home: str, root: str, *, is_quiet: bool = False, wait: bool = True) -> str:
     """Return the runtime's python, made when missing or stale.
 
-    Progress on stderr, stdout untouched. Returns "" only with `wait=False` and another setup running.
+    SetupProgress on stderr, stdout untouched. Returns "" only with `wait=False` and another setup running.
     """
     python = runtime.find_runtime(home, root)
     if python is None:
-        from memlayer.edge.bootstrap.provision import Progress, build_runtime
+        from memlayer.edge.bootstrap.provision import SetupProgress, build_runtime
 
-        with Progress(sys.stderr, is_quiet=is_quiet) as progress:
+        with SetupProgress(sys.stderr, is_quiet=is_quiet) as progress:
             python = build_runtime(home, root, progress, wait=wait)
     elif not runtime.remembers_python(home) and os.path.isdir(home):
         from contextlib import suppress
@@ -130,12 +130,12 @@ def setup(root: str, flags: list[str]) -> int:
 def add_extras(home: str, root: str, names: list[str], *, is_quiet: bool) -> None:
     """Install extras into the runtime, which is made first. Raises UserError."""
     from memlayer.edge.bootstrap import extras
-    from memlayer.edge.bootstrap.provision import Progress, open_log, prepare
+    from memlayer.edge.bootstrap.provision import SetupProgress, open_log, prepare
 
     python = ensure_runtime(home, root, is_quiet=is_quiet)
     prepare(home)
     log_path = runtime.setup_log(home)
-    with Progress(sys.stderr, is_quiet=is_quiet) as progress, open_log(log_path) as log:
+    with SetupProgress(sys.stderr, is_quiet=is_quiet) as progress, open_log(log_path) as log:
         extras.install(os.path.dirname(os.path.dirname(python)), names, progress, log, log_path)
     extras.remember(home, names)
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MAX_READ = 200  # spool files that are looked into
 ANSWER_S = 60.0  # a prompt without an answer is no backlog for so long: both are taken in together
 
-Facts = dict[str, object]
+StatusFacts = dict[str, object]
 
 
 def main(argv: list[str]) -> int:
@@ -43,14 +43,14 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def facts(home: str, host: dict[str, object], now_s: float) -> Facts:
+def facts(home: str, host: dict[str, object], now_s: float) -> StatusFacts:
     """Return the line and its facts. notes: None without a session."""
     if not _is_on(host):
         return {"line": "memlayer: off", "on": False}
     session_id = host.get("session_id")
     entry = given_notes.newest(home, session_id) if isinstance(session_id, str) and session_id else None
     turns, has_more = _turns_waiting(home, now_s)
-    status: Facts = {
+    status: StatusFacts = {
         "on": True,
         "notes": len(entry["given"]) if entry is not None else None,
         "delivered": bool(entry.get("delivered", True)) if entry is not None else None,

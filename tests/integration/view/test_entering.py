@@ -19,7 +19,7 @@ import pytest
 
 from memlayer.view.guard import cookies
 from memlayer.view.server import ENTRY_NAME, serve
-from memlayer.view.source import Source, Verbs
+from memlayer.view.source import LentVerbs, Source
 from memlayer.view.texts import compared
 from tests.support.page_process import PageProcess, ViewedHome
 
@@ -193,7 +193,7 @@ def test_slow_request_is_not_awaited_for_ever(page: PageProcess) -> None:
 
 
 def test_requests_without_a_key_do_not_keep_it_open(viewed: ViewedHome) -> None:
-    source = Source(str(viewed.home), Verbs(lambda _: [], lambda value: value, lambda: None, lambda *_: None))
+    source = Source(str(viewed.home), LentVerbs(lambda _: [], lambda value: value, lambda: None, lambda *_: None))
     ports: list[int] = []
     has_ended = threading.Event()
 

@@ -253,12 +253,12 @@ def test_stored_markup_is_text(viewed: ViewedHome, page: PageProcess) -> None:
 
 def test_it_ends_when_nobody_uses_it(viewed: ViewedHome, monkeypatch: pytest.MonkeyPatch) -> None:
     from memlayer.view import server
-    from memlayer.view.source import Source, Verbs
+    from memlayer.view.source import LentVerbs, Source
 
     monkeypatch.setenv("MEMLAYER_HOME", str(viewed.home))
     source = Source(
         str(viewed.home),
-        Verbs(
+        LentVerbs(
             lambda folder: [], lambda value: value, lambda: None, lambda row, folder: pytest.fail("no task is changed")
         ),
     )

@@ -9,7 +9,7 @@ import pytest
 
 from memlayer.briefing import listed_start
 from memlayer.briefing.listed_start import BY_MODEL, EXPLANATION, REST_SESSIONS, RULES_HEADING, rules_in
-from memlayer.briefing.working_set import FRESH_SESSIONS, compose, in_short, live_tasks, without_said
+from memlayer.briefing.working_set import FRESH_SESSIONS, compose, in_short, live_tasks, without_host_lines
 from memlayer.consolidation.extractor import SESSION_READER
 from memlayer.edge.redaction.privacy import strip_own_blocks
 from memlayer.kinds import Category, Kind
@@ -174,7 +174,7 @@ def test_memory_without_headline_has_its_first_clause() -> None:
     assert first_clause("Deploys are on Tuesday. " + long) == "Deploys are on Tuesday"
     row: Memory = replace(make_memory(1, "x" * 300), headline="Own <system> line")
     assert headline_of(row).startswith("Own ") and "<system>" not in headline_of(row)
-    assert citation_of(row.id) and without_said("", ()) == ""
+    assert citation_of(row.id) and without_host_lines("", ()) == ""
 
 
 @pytest.mark.parametrize(

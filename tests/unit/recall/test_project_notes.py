@@ -14,7 +14,7 @@ from memlayer.model import Memory
 from memlayer.ports import ANY_MEMORY, Holding, MemoryQuery
 from memlayer.recall import project_notes
 from memlayer.recall.candidate import AT_START, Candidate, Reason, in_context, whole_chunk
-from memlayer.recall.project_notes import MAX_FIRST, MAX_LATER, ProjectNotes, notes_block, without_told
+from memlayer.recall.project_notes import MAX_FIRST, MAX_LATER, ProjectNotes, notes_block, without_noted_turns
 from memlayer.recall.query import reduce_prompt
 from memlayer.records.sessions import Session
 from memlayer.text.context_block import Budget
@@ -173,7 +173,7 @@ def test_turn_gives_way_to_a_note_of_its_session() -> None:
     notes = ProjectNotes(stored(MemoryStore()), TermStats()).choose(reduce_prompt(TEXTS[0]), "p1", None)
     turn = Candidate(make_chunk(40, "결제는 포트원이 틀린 것 같다"), notes[0].score)
     other = Candidate(make_chunk(41, "결제", session="s9"), notes[0].score)
-    assert without_told([turn, other], notes) == [other]
+    assert without_noted_turns([turn, other], notes) == [other]
 
 
 @pytest.mark.parametrize(

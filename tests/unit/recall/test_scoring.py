@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memlayer.recall.query import reduce_prompt
-from memlayer.recall.retriever import NEIGHBOUR, Evidence, Weights, coverage, session_boost
+from memlayer.recall.retriever import NEIGHBOUR, ChunkEvidence, Weights, coverage, session_boost
 from memlayer.text.terms import bm25, frequencies, index_terms
 
 WEIGHTS = Weights()
@@ -33,19 +33,21 @@ class TestWords:
 
 class TestRelevance:
     def test_words_alone_are_their_own_measure(self) -> None:
-        assert Evidence(0.7, 3.0, None).relevance(WEIGHTS) == 0.7
+        assert ChunkEvidence(0.7, 3.0, None).relevance(WEIGHTS) == 0.7
 
     def test_relevance_spans_the_floor(self) -> None:
-        assert Evidence(0.0, 0.0, 0.0).relevance(WEIGHTS) < 0.2
-        assert Evidence(1.0, 9.0, 1.0).relevance(WEIGHTS) > 0.9
+        assert ChunkEvidence(0.0, 0.0, 0.0).relevance(WEIGHTS) < 0.2
+        assert ChunkEvidence(1.0, 9.0, 1.0).relevance(WEIGHTS) > 0.9
 
     def test_foreign_script_is_not_penalized(self) -> None:
-        assert Evidence(0.0, 0.0, 0.7, True).fit(WEIGHTS, 8.0) == 0.7 > Evidence(0.0, 0.0, 0.7).fit(WEIGHTS, 8.0)
+        assert (
+            ChunkEvidence(0.0, 0.0, 0.7, True).fit(WEIGHTS, 8.0) == 0.7 > ChunkEvidence(0.0, 0.0, 0.7).fit(WEIGHTS, 8.0)
+        )
 
     def test_fit_is_measured_by_the_best_of_the_search(self) -> None:
-        assert Evidence(0.5, 4.0, None).fit(WEIGHTS, 8.0) == 0.5
-        assert Evidence(0.5, 4.0, 1.0).fit(WEIGHTS, 8.0) == pytest.approx(0.75)
-        assert Evidence(None, None, None).fit(WEIGHTS, 0.0) == 0.0
+        assert ChunkEvidence(0.5, 4.0, None).fit(WEIGHTS, 8.0) == 0.5
+        assert ChunkEvidence(0.5, 4.0, 1.0).fit(WEIGHTS, 8.0) == pytest.approx(0.75)
+        assert ChunkEvidence(None, None, None).fit(WEIGHTS, 0.0) == 0.0
 
 
 class TestNeighbours:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from memlayer.briefing.working_set import in_short, without_said
+from memlayer.briefing.working_set import in_short, without_host_lines
 from memlayer.records.sessions import Session
 from memlayer.text.context_block import HEADER
 from memlayer.transcripts.host_memory import LOADED_LINES, HostMemory, folders, says
@@ -64,13 +64,13 @@ def test_folders_belong_to_the_project_of_the_transcript(tmp_path: Path) -> None
     assert folders(sessions) == {str(tmp_path / "slug" / "memory"): "p1"}
 
 
-def test_working_set_without_said_lines(tmp_path: Path) -> None:
+def test_working_set_without_host_lines(tmp_path: Path) -> None:
     lines = HostMemory().lines_of(written(tmp_path / "slug"))
     said = "- [mem:aaaaaa] 2026-11-01: Order events live in ClickHouse"
     other = "- [mem:bbbbbb] 2026-11-02: Use pnpm here"
-    assert without_said("\n".join((HEADER, "about", said, other)), lines) == "\n".join((HEADER, "about", other))
-    assert without_said("\n".join((HEADER, "about", said)), lines) == ""
-    assert without_said(said, ()) == said
+    assert without_host_lines("\n".join((HEADER, "about", said, other)), lines) == "\n".join((HEADER, "about", other))
+    assert without_host_lines("\n".join((HEADER, "about", said)), lines) == ""
+    assert without_host_lines(said, ()) == said
 
 
 def test_subagent_gets_whole_lines() -> None:

@@ -13,7 +13,7 @@ from memlayer.errors import UserError
 from memlayer.model import Event, Memory, citation_of
 from memlayer.records.sessions import Session
 from memlayer.transfer import export_line
-from memlayer.transfer.export_line import Project
+from memlayer.transfer.export_line import ExportedProject
 
 ID, OTHER, PROJECT_ID = "0f" * 16, "a1" * 16, "5a" * 8
 EVENT = asdict(Event(ID, "user", "세션-1", PROJECT_ID, "p1", "배포는 화요일", 1_700_000_000_000))
@@ -40,7 +40,7 @@ def test_written_file_reads_back() -> None:
     assert export_line.read(line("memory")) == Memory(**MEMORY)
     assert export_line.read(line("session")) == Session(**LINES["session"])
     read = export_line.read(line("project"))
-    assert isinstance(read, Project) and {"id": read.id, **read.entry} == LINES["project"]
+    assert isinstance(read, ExportedProject) and {"id": read.id, **read.entry} == LINES["project"]
     assert export_line.read(b'{"memlayer_export": 1}') is None
     assert export_line.read(b'\xef\xbb\xbf{"memlayer_export": 1}\r\n') is None  # an editor has been at it
     assert export_line.read(b'{"end": {}}') is None
@@ -133,9 +133,9 @@ def test_shortened_text_is_not_shortened_again() -> None:
 
 def test_a_folder_whose_name_is_not_utf8_comes_back() -> None:
     read = export_line.read(line("project", root="/srv/\udcff", keys=["path:/srv/\udcff"]))
-    assert isinstance(read, Project) and read.entry["root"] == "/srv/\udcff"
+    assert isinstance(read, ExportedProject) and read.entry["root"] == "/srv/\udcff"
 
 
 def test_a_remote_keeps_no_password() -> None:
     read = export_line.read(line("project", keys=["remote:me:hunter2hunter2@example.com/shop"]))
-    assert isinstance(read, Project) and read.entry["keys"] == ["remote:example.com/shop"]
+    assert isinstance(read, ExportedProject) and read.entry["keys"] == ["remote:example.com/shop"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.disclosure import Detail, IndexEntry, Span, details_text, index_text, timeline_text
+from memlayer.disclosure import Detail, IndexEntry, Neighbourhood, details_text, index_text, timeline_text
 from memlayer.errors import UserError
 from memlayer.memory_files.edits import EditCounts
 from memlayer.memory_files.markdown import parted, with_headline
@@ -176,4 +176,4 @@ def test_tools_show_it() -> None:
     row = replace(headed(), citation="a7Bc3x")
     assert index_text("배포", [IndexEntry(row, "다른 문장")]).split("\n")[1].endswith("decision: " + HEADLINE)
     assert details_text([Detail(row, "shop")]).split("\n")[1:3] == ["%s: %s" % (SUBJECT, HEADLINE), TEXT]
-    assert timeline_text([Span(row, [], "")]).startswith("Around [mem:a7Bc3x] (%s), session s1:" % HEADLINE)
+    assert timeline_text([Neighbourhood(row, [], "")]).startswith("Around [mem:a7Bc3x] (%s), session s1:" % HEADLINE)

@@ -67,7 +67,7 @@ def view_verb(
       MEMORY_VIEWER_TOKEN=a-long-word-of-yours memlayer view --port 4000
     """
     from memlayer.view.server import address_of, serve
-    from memlayer.view.source import Source, Verbs
+    from memlayer.view.source import LentVerbs, Source
 
     if where:
         found = address_of(home())
@@ -91,7 +91,7 @@ def view_verb(
         raise Incomplete(f"There is no folder {folder}")
     if month and not file:
         raise Incomplete("--month goes with --export")
-    source = Source(home(), Verbs(_checks, for_machines, start_daemon_again, taken_in), folder)
+    source = Source(home(), LentVerbs(_checks, for_machines, start_daemon_again, taken_in), folder)
     if file:
         _export(source, file, month, as_json)
         return
