@@ -46,8 +46,7 @@ def graph_of(home: Home) -> Path:
 def leave_out(home: Home) -> None:
     """Have a stopped home know no entity, as if that were all."""
     with closing(sqlite3.connect(graph_of(home))) as base, base:
-        for table in ("entities", "entity_aliases", "edges"):
-            base.execute("DELETE FROM " + table)
+        base.execute("DELETE FROM links")
         base.execute("INSERT OR REPLACE INTO meta VALUES ('version', ?)", (VERSION,))
 
 
@@ -72,7 +71,12 @@ def whole(home: Home) -> dict[str, int]:
             if time.monotonic() > ends:
                 raise SystemExit("the graph is not whole after %d s" % GRAPH_WITHIN_S)
             time.sleep(1)
-        return {table: base.execute("SELECT count(*) FROM " + table).fetchone()[0] for table in ("entities", "edges")}
+        return {
+            "entities": base.execute("SELECT count(DISTINCT dst_id) FROM links WHERE dst_type != 'memory'").fetchone()[
+                0
+            ],
+            "edges": base.execute("SELECT count(*) FROM links").fetchone()[0],
+        }
 
 
 def copied(home: Home, base: Path) -> Home:

@@ -27,9 +27,10 @@ from memlayer.notes.session_turns import SessionTurn, align_in_turns
 from memlayer.ports import MemoryQuery, Store
 from memlayer.records.sessions import Session
 from memlayer.records.tombstones import Tombstones, summary_mark
-from memlayer.tasks.book import Place, TaskBook, memory_of
+from memlayer.tasks.book import TaskBook
 from memlayer.tasks.events import CREATED, Observation
 from memlayer.tasks.states import OPEN, By, Status, Task
+from memlayer.tasks.task_memory import Place, memory_of
 from memlayer.text.terms import index_terms
 from memlayer.turns import evidence
 from memlayer.turns.evidence import from_json

@@ -20,7 +20,8 @@ from memlayer.notes.merging import is_unconfirmed
 from memlayer.notes.reading_log import ReadingLog
 from memlayer.notes.review_log import Before, Decision, ReviewLog
 from memlayer.ports import MemoryQuery, Store, UsageQuery
-from memlayer.tasks.book import TaskBook, TaskQuestion, memory_of
+from memlayer.tasks.book import TaskBook, TaskQuestion
+from memlayer.tasks.task_memory import memory_of
 from memlayer.text.context_block import day_of
 from memlayer.text.terms import index_terms
 from memlayer.turns import evidence

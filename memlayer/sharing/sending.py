@@ -28,7 +28,7 @@ from memlayer.sharing.log_format import (
 )
 from memlayer.sharing.seal import Seal
 from memlayer.sharing.share import Share
-from memlayer.tasks.book import MADE_BY_BOOK
+from memlayer.tasks.task_memory import MADE_BY_BOOK
 from memlayer.wire.sharing import SharePushed
 
 OBJECT_LINES = 5000

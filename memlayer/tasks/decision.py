@@ -5,29 +5,32 @@ Pure: the same observations and tasks give the same steps. In doubt it asks, and
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from memlayer.kinds import Kind
 from memlayer.model import event_id
-from memlayer.tasks import blockers as resolving
 from memlayer.tasks.events import CREATED, MAX_TITLE_CHARS, MENTIONED, REOPENED, Observation, Question, TaskEvent
-from memlayer.tasks.keys import EntityType, task_key
+from memlayer.tasks.keys import EntityType, artifact, condition, entities_in, norm, task_key
 from memlayer.tasks.matcher import match, named
 from memlayer.tasks.states import (
     OPEN,
     PRIORITIES,
     REPLACE,
     SUGGEST,
+    Blocker,
     By,
     Op,
-    Placed,
     Status,
     Step,
     Task,
     after,
+    placeholder,
     refusal,
 )
+
+MAX_RAW_CHARS = 200
+EMBEDDED = 0.95  # of an URL or issue inside a sentence
 
 _STATUSES = frozenset(Status)
 SURE = (By.HOST, By.PERSON)  # their words for a task are its name
@@ -45,16 +48,16 @@ class _Draft:
     steps: list[Step] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
 
-    def add(self, *steps: Step) -> None:
-        """Append steps, each upon the one before."""
-        for step in steps:
-            step = replace(step, by=self.by)
-            self.steps.append(step)
-            known = self.tasks.get(step.task_id)
-            at_ms = known.touched_ms if known is not None else 0
-            task = after(known, self.project_id, Placed(step, self.event_id, at_ms, self.session_id, ""))
-            if task is not None:
-                self.tasks[step.task_id] = task
+    def add(self, step: Step) -> None:
+        """Append a step, upon those before."""
+        step = step.changed(by=self.by)
+        self.steps.append(step)
+        known = self.tasks.get(step.task_id)
+        at_ms = known.touched_ms if known is not None else 0
+        place = {"project_id": self.project_id, "event_id": self.event_id, "session_id": self.session_id}
+        task = after(known, step.changed(at_ms=at_ms, **place))
+        if task is not None:
+            self.tasks[step.task_id] = task
 
     @property
     def refs(self) -> dict[str, str]:
@@ -72,8 +75,8 @@ def decided(content: TaskEvent, tasks: Iterable[Task], project_id: str, session_
     """Return the event with steps and questions in place of its observations."""
     draft = _Draft(project_id, session_id, event_id_, content.by, {task.id: task for task in tasks})
     for row in content.observed:
-        _decide(draft, replace(row, title=" ".join(row.title.split())[:MAX_TITLE_CHARS]))
-    return replace(content, observed=(), steps=(*content.steps, *draft.steps), questions=tuple(draft.questions))
+        _decide(draft, row.changed(title=" ".join(row.title.split())[:MAX_TITLE_CHARS]))
+    return content.changed(observed=(), steps=(*content.steps, *draft.steps), questions=tuple(draft.questions))
 
 
 def _decide(draft: _Draft, row: Observation) -> None:
@@ -83,9 +86,7 @@ def _decide(draft: _Draft, row: Observation) -> None:
     task, candidates = _meant(draft, row)
     if task is None:
         if candidates and row.wish in _STATUSES:
-            draft.questions.append(
-                Question(row.wish, row.title, row.quote, tuple(candidate.id for candidate in candidates))
-            )
+            draft.questions.append(Question(tuple(task.id for task in candidates), row.wish, row.title, row.quote))
         return
     _change(draft, task, row)
 
@@ -110,11 +111,10 @@ def _with_title(draft: _Draft, title: str) -> Task | None:
 
     An open one before a closed one.
     """
-    key = task_key(draft.project_id, title)
     same = [
         task
         for task in draft.tasks.values()
-        if named(title, task) or any(task_key(draft.project_id, known) == key for known in task.titles)
+        if named(title, task) or any(norm(known) == norm(title) for known in task.titles)
     ]
     return max(same, key=lambda task: (task.is_open, task.touched_ms, task.id), default=None)
 
@@ -131,9 +131,9 @@ def _create(draft: _Draft, row: Observation) -> None:
     if known is not None:
         again = Op.MENTIONED if known.is_open else Op.REOPENED
         draft.add(Step(known.id, again, quote=row.quote, ref=ref, files=row.files))
-        _change(draft, draft.tasks[known.id], replace(row, wish=row.status or MENTIONED))
+        _change(draft, draft.tasks[known.id], row.changed(wish=row.status or MENTIONED))
         return
-    if not task_key(draft.project_id, row.title).partition(draft.project_id + ":")[2]:
+    if not norm(row.title):
         return
     key = task_key(draft.project_id, row.title)
     task_id = row.task_id or event_id(draft.project_id, draft.event_id, Kind.TASK, key)
@@ -142,7 +142,7 @@ def _create(draft: _Draft, row: Observation) -> None:
         draft.add(Step(task_id, Op.PRIORITY, row.priority))
     _resolve_conditions(draft, task_id)
     if row.status in _STATUSES and row.status != Status.PENDING:
-        _change(draft, draft.tasks[task_id], replace(row, wish=row.status))
+        _change(draft, draft.tasks[task_id], row.changed(wish=row.status))
     elif row.blockers:
         _set_blockers(draft, draft.tasks[task_id], row)
 
@@ -160,7 +160,7 @@ def _change(draft: _Draft, task: Task, row: Observation) -> None:
         return
     wanted = Status(row.wish)
     if draft.by is By.READER and By.PERSON in task.by and wanted not in OPEN and task.is_open:
-        draft.questions.append(Question(wanted, task.title, row.quote, (task.id,)))  # only a person closes their own
+        draft.questions.append(Question((task.id,), wanted, task.title, row.quote))  # only a person closes their own
         return
     if wanted is Status.BLOCKED:
         _set_blockers(draft, task, row)
@@ -184,7 +184,7 @@ def _move(draft: _Draft, task: Task, wanted: Status, row: Observation) -> None:
 def _set_blockers(draft: _Draft, task: Task, row: Observation) -> None:
     """Replace a task's blockers, or suggest them for words unknown."""
     others = [other for other in draft.tasks.values() if other.id != task.id]
-    blockers = tuple(resolving.resolve(raw, draft.project_id, others, draft.refs) for raw in row.blockers)
+    blockers = tuple(blocker_of(raw, draft.project_id, others, draft.refs) for raw in row.blockers)
     if not blockers:
         return
     mode = REPLACE if row.is_aligned else SUGGEST
@@ -198,3 +198,27 @@ def _resolve_conditions(draft: _Draft, task_id: str) -> None:
         for blocker in task.blockers if task.is_open else ():
             if blocker.kind == EntityType.CONDITION and blocker.raw and match(blocker.raw, [new]).sure is not None:
                 draft.add(Step(task.id, Op.RESOLVED, task_id, blockers=(blocker,)))
+
+
+def blocker_of(raw: str, project_id: str, tasks: Sequence[Task], refs: Mapping[str, str]) -> Blocker:
+    """Return the blocker that words name; never a task that nobody made.
+
+    tasks: of the project. refs: the host's "#id" -> task id. Without words it is a placeholder.
+    """
+    raw = " ".join(raw.split())[:MAX_RAW_CHARS]
+    if not raw:
+        return placeholder(project_id)
+    if raw in refs:  # a number of the host's tells a reader nothing
+        return Blocker(EntityType.WORK, refs[raw], next((task.title for task in tasks if task.id == refs[raw]), raw))
+    if entity := artifact(raw):
+        return Blocker(EntityType.ARTIFACT, entity.key, raw)
+    if task := next((task for task in tasks if named(raw, task)), None):
+        return Blocker(EntityType.WORK, task.id, raw)
+    inside = [row for row in entities_in(project_id, raw) if row.type is EntityType.ARTIFACT]
+    if len(inside) == 1:
+        return Blocker(EntityType.ARTIFACT, inside[0].key, raw, EMBEDDED)
+    matched = match(raw, tasks)
+    if matched.sure is not None:
+        return Blocker(EntityType.WORK, matched.sure.id, raw, EMBEDDED)
+    candidates = tuple(task.id for task in matched.candidates)
+    return Blocker(EntityType.CONDITION, condition(project_id, raw).key, raw, 1.0, candidates)

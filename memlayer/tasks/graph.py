@@ -1,4 +1,4 @@
-"""Entities and edges, a projection of task events and memories.
+"""The table of edges between tasks, memories and named things.
 
 It can be lost: TaskBook.rebuild makes it anew, row for row the same. A row depends on the events and memories
 that are there, not on the order in which they came.
@@ -7,194 +7,190 @@ that are there, not on the order in which they came.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
-from importlib import resources
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from memlayer.adapters.sqlite_files import DispensableFile, in_batches, marks
-from memlayer.model import Event, Memory
-from memlayer.tasks import projection
-from memlayer.tasks.blockers import with_waiting
-from memlayer.tasks.keys import task_key
-from memlayer.tasks.projection import Link, Neighbour, Thing
-from memlayer.tasks.states import Placed, Status, Task
+from memlayer.adapters.sqlite_files import DispensableFile, marks
+from memlayer.tasks.edges import MEMORY, Edge, Rel
+from memlayer.tasks.keys import EntityType, artifact, name_key, norm
 
-VERSION = "2"
+VERSION = "3"
+OF_STEPS = "steps:"
+MAX_LISTED = 200
+# owner: whose text or steps make the row. name: of a thing, as `about:` compares it. The dropped tables are those of
+# version 2.
+SCHEMA = """
+DROP VIEW IF EXISTS task_blockers_effective;
+DROP TABLE IF EXISTS entities;
+DROP TABLE IF EXISTS entity_aliases;
+DROP TABLE IF EXISTS edges;
+DROP TABLE IF EXISTS steps;
+DROP TABLE IF EXISTS events;
+DROP TABLE IF EXISTS published;
+CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS links (
+    owner TEXT NOT NULL, src_type TEXT NOT NULL, src_id TEXT NOT NULL, rel TEXT NOT NULL, dst_type TEXT NOT NULL,
+    dst_id TEXT NOT NULL, project_id TEXT NOT NULL, title TEXT NOT NULL, name TEXT NOT NULL,
+    PRIMARY KEY (owner, src_id, rel, dst_id)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS links_by_source ON links (src_id);
+CREATE INDEX IF NOT EXISTS links_by_target ON links (dst_id, rel);
+CREATE INDEX IF NOT EXISTS links_by_name ON links (name);
+CREATE TABLE IF NOT EXISTS maybe_done (task_id TEXT PRIMARY KEY, why TEXT NOT NULL) WITHOUT ROWID;
+"""
+
+
+class Thing(NamedTuple):
+    """An entity.
+
+    others: how many edges name it, beside a memory those of others alone. rel: to that memory. status: of a task.
+    """
+
+    id: str
+    type: str
+    title: str
+    others: int = 0
+    rel: str = ""
+    status: str = ""
+
+    @property
+    def told(self) -> str:
+        """The entity with its relation, as a reader sees it."""
+        rel = "" if self.rel == Rel.ABOUT else self.rel.replace("_", " ") + " "
+        return rel + self.title + (" (%d more)" % self.others if self.others else "")
 
 
 class Graph(DispensableFile):
-    """The tables.
+    """The table.
 
-    Thread-safe. Nothing raises: without the file there is nothing to tell.
+    Thread-safe. Nothing raises: without the file there is nothing to tell. Titles of tasks are not in it.
     """
 
     def __init__(self, path: Path) -> None:
-        super().__init__(path, resources.files(__package__).joinpath("graph.sql").read_text(encoding="utf-8"))
+        super().__init__(path, SCHEMA)
 
     # -- the whole
 
     @property
     def is_whole(self) -> bool:
         """True once a rebuild of this version ended."""
-        return self._value("version") == VERSION
+        return self._rows("SELECT value FROM meta WHERE name = 'version'") == [(VERSION,)]
 
     def begin(self) -> None:
-        """Empty all tables but the remarks on history."""
-        tables = ("meta", "entities", "entity_aliases", "edges", "steps", "events")
-        self.run(lambda base: base.executescript(";".join("DELETE FROM " + table for table in tables)), None)
+        """Drop all edges."""
+        self.run(lambda base: base.executescript("DELETE FROM meta; DELETE FROM links"), None)
 
     def ended(self) -> None:
         """Note that a rebuild is over."""
         self.run(lambda base: base.execute("INSERT OR REPLACE INTO meta VALUES ('version', ?)", (VERSION,)), None)
 
-    def rows(self) -> dict[str, list[tuple[object, ...]]]:
-        """Return all rows of the projection, to compare two of them."""
-        tables = ("entities", "entity_aliases", "edges", "steps", "events")
-        return self.run(
-            lambda base: {table: sorted(base.execute("SELECT * FROM " + table), key=repr) for table in tables}, {}
-        )
+    def rows(self) -> list[tuple[object, ...]]:
+        """Return all edges, to compare two tables."""
+        return sorted(self._rows("SELECT * FROM links"), key=repr)
 
-    def known_events(self) -> set[str]:
-        """Return the ids of the events that are projected."""
-        return self.run(lambda base: {row[0] for row in base.execute("SELECT event_id FROM events")}, set())
+    def put(self, edges: Mapping[str, Iterable[Edge]], prefix: str = "") -> None:
+        """Replace the edges of these owners.
+
+        prefix: OF_STEPS for tasks, whose memory has edges of its own.
+        """
+
+        def put(base: sqlite3.Connection) -> None:
+            for owner, rows in edges.items():
+                base.execute("DELETE FROM links WHERE owner = ?", (prefix + owner,))
+                base.executemany(
+                    "INSERT OR REPLACE INTO links VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    [
+                        (
+                            prefix + owner, row.src_type, row.src_id, row.rel, row.dst_type, row.dst_id,
+                            row.project_id, row.title, name_key(row.title),
+                        )
+                        for row in rows
+                    ],
+                )  # fmt: skip
+
+        self.run(put, None)
+
+    def forget(self, ids: Sequence[str]) -> None:
+        """Drop tasks and memories with their edges."""
+
+        def forget(base: sqlite3.Connection) -> None:
+            given = [(id_,) for id_ in ids]
+            owned = [(id_, OF_STEPS + id_, id_, id_) for id_ in ids]
+            base.executemany("DELETE FROM links WHERE owner IN (?, ?) OR src_id = ? OR dst_id = ?", owned)
+            base.executemany("DELETE FROM maybe_done WHERE task_id = ?", given)
+
+        self.run(forget, None)
 
     # -- tasks
-
-    def project(self, rows: Sequence[Event]) -> list[Task]:
-        """Take task events in.
-
-        Return the tasks that they touch, as they are now. Twice is once.
-        """
-        return self.run(lambda base: projection.project(base, rows), [])
-
-    def tasks(self, project_id: str = "", status: str = "") -> list[Task]:
-        """Return the tasks of a project, or of all, newest first."""
-        where = "entity_type = 'task'" + (" AND project_id = ?" if project_id else "")
-        where += " AND status = ?" if status else ""
-        given = [value for value in (project_id, status) if value]
-        return self.run(lambda base: projection.tasks(base, where, given), [])
-
-    def tasks_by_id(self, ids: Sequence[str]) -> list[Task]:
-        """Return the tasks with these ids."""
-        return self.run(
-            lambda base: [
-                task
-                for some in in_batches(ids)
-                for task in projection.tasks(base, "entity_id IN (%s)" % marks(len(some)), some)
-            ],
-            [],
-        )
-
-    def freed_by(self, ids: Sequence[str]) -> list[Task]:
-        """Return the tasks that waited for these alone, now closed."""
-        closed = [task.id for task in self.tasks_by_id(ids) if not task.is_open]
-        waiting: list[str] = self.run(lambda base: with_waiting(base, closed), [])
-        return [task for task in self.tasks_by_id(waiting[len(closed) :]) if task.status is Status.PENDING]
-
-    def task_with_key(self, project_id: str, title: str) -> Task | None:
-        """Return the task that has, or had, a title."""
-        key = task_key(project_id, title)
-        ids = self._ids("SELECT entity_id FROM entity_aliases WHERE entity_type = 'task' AND canonical_key = ?", (key,))
-        return next(iter(self.tasks_by_id(ids)), None)
-
-    def history(self, task_id: str) -> list[Placed]:
-        """Return a task's steps, oldest first."""
-        return self.run(lambda base: projection.history(base, task_id), [])
-
-    def asked(self, project_id: str = "") -> list[Event]:
-        """Return events with questions or answers, oldest first."""
-        where = " OR ".join("body LIKE '%%\"%s\"%%'" % name for name in ("questions", "answers", "takes_back"))
-        where = "(" + where + ")" + (" AND project_id = ?" if project_id else "")
-        return self.run(
-            lambda base: [
-                projection.event(row)
-                for row in base.execute(
-                    "SELECT * FROM events WHERE %s ORDER BY at_ms, event_id" % where, [project_id] if project_id else []
-                )
-            ],
-            [],
-        )
-
-    def events_of(self, task_ids: Sequence[str]) -> list[str]:
-        """Return the ids of all events with steps of these tasks alone."""
-        event_ids = {
-            event_id
-            for some in in_batches(task_ids)
-            for event_id in self._ids("SELECT event_id FROM steps WHERE task_id IN (%s)" % marks(len(some)), some)
-        }
-        of_others = "SELECT DISTINCT task_id FROM steps WHERE event_id = ?"
-        return sorted(event_id for event_id in event_ids if set(self._ids(of_others, (event_id,))) <= set(task_ids))
 
     def set_maybe_done(self, task_id: str, why: str) -> None:
         """Keep a remark on the history of a task's files.
 
         "" takes it back.
         """
+        self.run(lambda base: base.execute("INSERT OR REPLACE INTO maybe_done VALUES (?, ?)", (task_id, why)), None)
 
-        def put(base: sqlite3.Connection) -> None:
-            base.execute("DELETE FROM maybe_done WHERE task_id = ?", (task_id,))
-            if why:
-                base.execute("INSERT INTO maybe_done VALUES (?, ?)", (task_id, why))
+    def maybe_done(self) -> dict[str, str]:
+        """Return task's id -> the remark on the history of its files."""
+        return dict(self._rows("SELECT task_id, why FROM maybe_done"))
 
-        self.run(put, None)
+    # -- questions
 
-    def published(self) -> dict[str, tuple[str, bool]]:
-        """Return task id -> (text, open) of the memories last written."""
-        query = "SELECT task_id, text, is_open FROM published"
-        return self.run(lambda base: {row[0]: (row[1], bool(row[2])) for row in base.execute(query)}, {})
+    def named(self, name: str) -> list[str]:
+        """Return the ids of things by id, name or the end of a path."""
+        entity, key = artifact(name), name_key(name)
+        ending = "%/" + key.replace("%", "").replace("_", r"\_")
+        query = (
+            "SELECT DISTINCT dst_id FROM links WHERE dst_id IN (?, ?) OR name IN (?, ?)"
+            r" OR (dst_type = 'file' AND name LIKE ? ESCAPE '\')"
+        )
+        return [row[0] for row in self._rows(query, name, entity.id if entity else "", key, norm(name), ending)]
 
-    def set_published(self, rows: Sequence[tuple[str, str, bool]]) -> None:
-        """Record memories that were written."""
-        self.run(lambda base: base.executemany("INSERT OR REPLACE INTO published VALUES (?, ?, ?)", rows), None)
-
-    # -- memories
-
-    def index(self, memories: Sequence[Memory], repeats: Mapping[str, Sequence[str]]) -> None:
-        """Replace the entities and edges of these memories.
-
-        repeats: id of a statement -> the turns of later sessions that said it again.
-        """
-        self.run(lambda base: projection.index(base, memories, repeats), None)
-
-    def forget(self, event_ids: Sequence[str], memory_ids: Sequence[str]) -> list[str]:
-        """Drop events and memories with their edges.
-
-        Return the ids of the tasks touched.
-        """
-        return self.run(lambda base: projection.forget(base, event_ids, memory_ids), [])
-
-    def about(self, name: str, project_ids: Sequence[str] | None) -> list[str]:
-        """Return the ids of the memories about a named thing."""
-        return self.run(lambda base: projection.about(base, name, project_ids), [])
+    def about(self, ids: Sequence[str], project_ids: Sequence[str] | None) -> list[str]:
+        """Return the ids of the memories with an edge to these things."""
+        query = "SELECT src_id, project_id FROM links WHERE src_type = 'memory' AND dst_id IN (%s)" % marks(len(ids))
+        rows = self._rows(query, *ids)
+        return sorted({memory_id for memory_id, of in rows if project_ids is None or of in project_ids})
 
     def said_again(self, memory_id: str) -> list[str]:
         """Return the ids of the turns that said a statement again."""
-        return self.run(lambda base: projection.said_again(base, memory_id), [])
+        query = "SELECT src_id FROM links WHERE dst_id = ? AND rel = ? AND dst_type = ?"
+        return [row[0] for row in self._rows(query, memory_id, Rel.SAID_AGAIN, MEMORY)]
 
-    def neighbours(self, memory_id: str) -> list[Neighbour]:
+    def neighbours(self, memory_id: str) -> list[Thing]:
         """Return the entities beside a memory, the rarer first."""
-        return self.run(lambda base: projection.neighbours(base, memory_id), [])
+        query = (
+            "SELECT DISTINCT dst_id, dst_type, title, (SELECT count(*) FROM links AS other WHERE"
+            " other.dst_id = links.dst_id AND other.src_type = 'memory' AND other.src_id != ?) AS others, rel"
+            " FROM links WHERE src_id = ? AND dst_type != 'memory' ORDER BY others, dst_type, title LIMIT ?"
+        )
+        return [Thing(*row) for row in self._rows(query, memory_id, memory_id, MAX_LISTED)]
 
-    # -- a map
-
-    def links(self, ids: Sequence[str], project_id: str, limit: int) -> list[Link]:
+    def links(self, ids: Sequence[str], project_id: str, limit: int) -> list[Edge]:
         """Return the edges of things or memories, those between few things first."""
-        return self.run(lambda base: projection.links(base, ids, project_id, limit), [])
+        some = marks(len(ids))
+        query = (
+            "SELECT DISTINCT src_type, src_id, rel, dst_type, dst_id,"
+            " (SELECT count(*) FROM links AS other WHERE other.dst_id = links.dst_id) AS crowd FROM links"
+            " WHERE (src_id IN (%s) OR dst_id IN (%s)) AND ? IN ('', project_id)"
+            " ORDER BY crowd, src_id, dst_id LIMIT ?" % (some, some)
+        )
+        return [Edge(*row[:5]) for row in self._rows(query, *ids, *ids, project_id, limit)]
 
     def things(self, ids: Sequence[str]) -> list[Thing]:
-        """Return entities by id."""
-        return self.run(lambda base: projection.things(base, ids), [])
+        """Return entities by id, tasks left out."""
+        query = "SELECT DISTINCT dst_id, dst_type, title FROM links WHERE dst_id IN (%s) AND dst_type NOT IN (?, ?)"
+        return [Thing(*row) for row in self._rows(query % marks(len(ids)), *ids, MEMORY, EntityType.WORK)]
 
     def hubs(self, project_id: str, limit: int) -> list[Thing]:
         """Return the things that most edges of a project name."""
-        return self.run(lambda base: projection.hubs(base, project_id, limit), [])
+        query = (
+            "SELECT dst_id, dst_type, title, count(DISTINCT src_id || rel) AS others FROM links"
+            " WHERE dst_type != 'memory' AND ? IN ('', project_id)"
+            " GROUP BY dst_id ORDER BY others DESC, title LIMIT ?"
+        )
+        return [Thing(*row) for row in self._rows(query, project_id, limit)]
 
-    def things_named(self, name: str, limit: int) -> list[str]:
-        """Return the ids of things by id or name."""
-        return self.run(lambda base: projection.things_named(base, name, limit), [])
-
-    def _ids(self, query: str, given: Sequence[str]) -> list[str]:
-        return self.run(lambda base: [row[0] for row in base.execute(query, given)], [])
-
-    def _value(self, name: str) -> str:
-        return next(iter(self._ids("SELECT value FROM meta WHERE name = ?", (name,))), "")
+    def _rows(self, query: str, *given: object) -> list[tuple[Any, ...]]:
+        return self.run(lambda base: base.execute(query, given).fetchall(), [])

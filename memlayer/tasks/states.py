@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import Any, Self, TypeVar
+
+import msgspec
+
+Value = TypeVar("Value")
 
 PRIORITIES = ("low", "medium", "high", "critical")
 USUAL_PRIORITY = "medium"
@@ -61,8 +66,15 @@ TRANSITIONS: dict[Status, frozenset[Status]] = {
 }
 
 
-@dataclass(frozen=True)
-class Blocker:
+class TaskRecord(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A value in the JSON of a task event."""
+
+    def changed(self, **fields: Any) -> Self:
+        """Return the record with other values."""
+        return msgspec.structs.replace(self, **fields)
+
+
+class Blocker(TaskRecord, frozen=True):
     """A thing that a task waits for.
 
     kind: task, condition or artifact. key: of the entity; a task's id. raw: as it was written. confidence: 0.0 for a
@@ -76,13 +88,12 @@ class Blocker:
     candidates: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(TaskRecord, frozen=True):
     """One step of one task, as an event holds it.
 
     to: a status, title, priority, the key that a blocker turned out to be, or an event that is taken back. from_: the
     status before, for the record. mode: of blockers. ref: the host's own id of the task. sources: ids of further events
-    that it rests on.
+    that it rests on. project_id to prompt_id: the place of its event, which are not written again.
     """
 
     task_id: str
@@ -97,17 +108,11 @@ class Step:
     blockers: tuple[Blocker, ...] = ()
     sources: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Placed:
-    """A step with its event's place."""
-
-    step: Step
-    event_id: str
-    at_ms: int
-    session_id: str
-    prompt_id: str
+    project_id: str = ""
+    event_id: str = ""
+    at_ms: int = 0
+    session_id: str = ""
+    prompt_id: str = ""
 
 
 @dataclass(frozen=True)
@@ -172,108 +177,81 @@ def refusal(before: Status, wanted: Status) -> str:
     return "it is %s" % before if before not in OPEN else "it does not go from %s to %s" % (before, wanted)
 
 
-def fold(project_id: str, placed: Iterable[Placed]) -> Task | None:
+def fold(steps: Iterable[Step]) -> Task | None:
     """Return the task that its steps make, in their order.
 
     None for none.
 
-    placed: of one task, oldest first. Any sequence gives a legal state: blocked with a blocker, closed without one.
+    steps: of one task, oldest first. Any sequence gives a legal state: blocked with a blocker, closed without one.
     """
-    rows = list(placed)
-    over = {row.step.to for row in rows if row.step.op is Op.TAKEN_BACK}
+    rows = list(steps)
+    over = {step.to for step in rows if step.op is Op.TAKEN_BACK}
     task: Task | None = None
-    for row in rows:
-        if row.event_id not in over and row.step.op is not Op.TAKEN_BACK:
-            task = after(task, project_id, row)
+    for step in rows:
+        if step.event_id not in over and step.op is not Op.TAKEN_BACK:
+            task = after(task, step)
     return task
 
 
-def after(task: Task | None, project_id: str, row: Placed) -> Task | None:
+def after(task: Task | None, step: Step) -> Task | None:
     """Return a task after one more step."""
-    step = row.step
     if task is None:
-        return _created(project_id, row) if step.op is Op.CREATED and step.to.strip() else None
-    return _changed(_heard(task, row), row)
-
-
-def _changed(task: Task, row: Placed) -> Task:
-    step = row.step
+        if step.op is not Op.CREATED or not step.to.strip():
+            return None
+        task = Task(step.task_id, step.project_id, (step.to.strip(),), created_ms=step.at_ms)
+    task = _heard(task, step)
     match step.op:
-        case Op.CREATED | Op.TITLED:
-            return _titled(task, step.to)
-        case Op.STATUS:
-            return _moved(task, row)
-        case Op.PRIORITY:
-            return replace(task, priority=step.to) if step.to in PRIORITIES and task.is_open else task
+        case Op.CREATED | Op.TITLED if title := step.to.strip():
+            return replace(task, titles=(*(known for known in task.titles if known != title), title))
+        case Op.STATUS if step.to in tuple(Status):
+            return _moved(task, step, Status(step.to))
+        case Op.PRIORITY if step.to in PRIORITIES and task.is_open:
+            return replace(task, priority=step.to)
         case Op.BLOCKERS:
-            return _blocked_by(task, row)
+            return _blocked_by(task, step)
         case Op.RESOLVED:
-            pairs = ((blocker.key, step.to) for blocker in step.blockers)
-            return replace(task, resolved=tuple(dict.fromkeys((*task.resolved, *pairs))))
-        case Op.REOPENED:
-            return replace(task, status=Status.PENDING, maybe_done="") if not task.is_open else task
+            return replace(task, resolved=_with(task.resolved, *((blocker.key, step.to) for blocker in step.blockers)))
+        case Op.REOPENED if not task.is_open:
+            return replace(task, status=Status.PENDING)
         case Op.REJECTED:
-            return _refused(task, row, step.reason)
-        case _:
-            return task
+            return _refused(task, step, step.reason)
+    return task
 
 
-def _created(project_id: str, row: Placed) -> Task:
-    step = row.step
-    first = Task(step.task_id, project_id, (step.to.strip(),), created_ms=row.at_ms)
-    return replace(_heard(first, row), sources=_sources(first, row))
-
-
-def _heard(task: Task, row: Placed) -> Task:
+def _heard(task: Task, step: Step) -> Task:
     """Note who spoke of a task, when, and in which session."""
-    step = row.step
-    sources = _sources(task, row) if step.op in (Op.CREATED, Op.TITLED) else task.sources
-    is_speech = step.op is not Op.REJECTED
+    is_named = step.op in (Op.CREATED, Op.TITLED)
     return replace(
         task,
-        by=tuple(dict.fromkeys((*task.by, step.by))),
-        refs=tuple(dict.fromkeys((*task.refs, *([step.ref] if step.ref else ())))),
-        files=tuple(dict.fromkeys((*task.files, *step.files))),
-        sources=sources,
-        sessions=tuple(dict.fromkeys((*task.sessions, *([row.session_id] if row.session_id else ())))),
-        touched_ms=max(task.touched_ms, row.at_ms) if is_speech else task.touched_ms,
-        session_id=row.session_id or task.session_id,
-        prompt_id=task.prompt_id or row.prompt_id,
+        by=_with(task.by, step.by),
+        refs=_with(task.refs, *filter(None, (step.ref,))),
+        files=_with(task.files, *step.files),
+        sources=_with(task.sources, step.event_id, *step.sources) if is_named else task.sources,
+        sessions=_with(task.sessions, *filter(None, (step.session_id,))),
+        touched_ms=task.touched_ms if step.op is Op.REJECTED else max(task.touched_ms, step.at_ms),
+        session_id=step.session_id or task.session_id,
+        prompt_id=task.prompt_id or step.prompt_id,
     )
 
 
-def _sources(task: Task, row: Placed) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*task.sources, row.event_id, *row.step.sources)))
+def _with(known: tuple[Value, ...], *more: Value) -> tuple[Value, ...]:
+    return tuple(dict.fromkeys((*known, *more)))
 
 
-def _titled(task: Task, title: str) -> Task:
-    title = title.strip()
-    if not title:
-        return task
-    return replace(task, titles=(*(known for known in task.titles if known != title), title))
-
-
-def _moved(task: Task, row: Placed) -> Task:
-    try:
-        wanted = Status(row.step.to)
-    except ValueError:
-        return task
+def _moved(task: Task, step: Step, wanted: Status) -> Task:
     if wanted is task.status:
         return task
-    why = refusal(task.status, wanted)
-    if why:
-        return _refused(task, row, why)
-    moved = replace(task, status=wanted)
+    if why := refusal(task.status, wanted):
+        return _refused(task, step, why)
     if wanted is Status.BLOCKED:
-        return moved if moved.blockers else replace(moved, blockers=(placeholder(task.project_id),))
-    return replace(moved, blockers=(), suggested=() if not moved.is_open else moved.suggested)
+        return replace(task, status=wanted, blockers=task.blockers or (placeholder(task.project_id),))
+    return replace(task, status=wanted, blockers=(), suggested=task.suggested if wanted in OPEN else ())
 
 
-def _blocked_by(task: Task, row: Placed) -> Task:
+def _blocked_by(task: Task, step: Step) -> Task:
     """Set blockers; those that nobody confirmed stand beside the others."""
-    step = row.step
     if not task.is_open:
-        return _refused(task, row, "it is %s" % task.status.value)
+        return _refused(task, step, "it is %s" % task.status.value)
     blockers = tuple(blocker for blocker in step.blockers if blocker.key != task.id)
     if step.mode != REPLACE:
         return replace(task, suggested=blockers)
@@ -282,6 +260,6 @@ def _blocked_by(task: Task, row: Placed) -> Task:
     return replace(task, blockers=blockers)
 
 
-def _refused(task: Task, row: Placed, why: str) -> Task:
-    entry = (row.step.from_ or task.status.value, row.step.to, why, row.at_ms)
+def _refused(task: Task, step: Step, why: str) -> Task:
+    entry = (step.from_ or task.status.value, step.to, why, step.at_ms)
     return replace(task, rejected=(*task.rejected, entry)[-MAX_REJECTED:])

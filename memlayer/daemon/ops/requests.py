@@ -147,8 +147,8 @@ def about_given(state: State, query: str, scope: Scope) -> About:
     words, names = split_about(query)
     if not names:
         return About(words)
-    graph = services_of(state).tasks.graph
-    rows = [frozenset(graph.about(name, scope.project_ids)) for name in names]
+    book = services_of(state).tasks
+    rows = [frozenset(book.about(name, scope.project_ids)) for name in names]
     return About(words, frozenset.intersection(*rows), words == " ".join(names))
 
 

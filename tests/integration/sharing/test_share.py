@@ -159,7 +159,7 @@ def test_tasks_travel_and_are_made_on_each_machine(place: str, pair: list[Shared
     a.consolidate()
     join(place, a, b)
     settle(a, b)
-    mine, theirs = a.services.tasks.graph.tasks(), b.services.tasks.graph.tasks()
+    mine, theirs = a.services.tasks.known.all(), b.services.tasks.known.all()
     assert [task.id for task in mine] == [task.id for task in theirs] and len(mine) == 1
     assert a.rows() == b.rows()
 

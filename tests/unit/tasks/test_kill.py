@@ -17,8 +17,7 @@ WRITES = (
     "store.put_memories",
     "store.put_chunks",
     "store.drop_chunks",
-    "graph.project",
-    "graph.index",
+    "graph.put",
 )
 TOLD = (
     Observation(CREATED, "배포", status=Status.BLOCKED, blockers=("Security review", "PROJ-12")),

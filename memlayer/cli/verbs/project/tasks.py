@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 
 import click
 
@@ -281,5 +280,5 @@ def _event(row: Observation, project: str | None) -> dict[str, object]:
     title = clean(row.title).strip()
     if not title or is_all_redacted(title):
         raise UserError("Nothing is changed: all of it is private")
-    redacted = replace(row, title=title, blockers=tuple(map(clean, row.blockers)), reason=clean(row.reason))
+    redacted = row.changed(title=title, blockers=tuple(map(clean, row.blockers)), reason=clean(row.reason))
     return captured(TaskEvent(By.PERSON, (redacted,)), project_dir=folder, at_ms=time.time_ns() // 1_000_000)

@@ -10,7 +10,7 @@ from memlayer.daemon.ops.requests import Progress, named, project_of, services_o
 from memlayer.daemon.resources.state import State
 from memlayer.model import EventCount, Memory
 from memlayer.ports import MemoryQuery
-from memlayer.tasks.projection import MEMORY, Link
+from memlayer.tasks.edges import MEMORY, Edge
 from memlayer.text.context_block import bare_id, cut, flatten
 from memlayer.wire import record as ops
 
@@ -85,15 +85,15 @@ def map_(state: State, arguments: ops.Map, progress: Progress) -> ops.MapFound:
     the surroundings of a busy file.
     """
     services, folder = services_of(state), arguments.project_dir
-    graph, project_id = services.tasks.graph, project_of(state, folder)
-    hubs = [ops.MapHub.of(one) for one in graph.hubs(project_id, HUBS)]
+    book, project_id = services.tasks, project_of(state, folder)
+    hubs = [ops.MapHub.of(one, edges=one.others) for one in book.hubs(project_id, HUBS)]
     middle = _middle(state, arguments.name)
     if not middle:
         return ops.MapFound(hubs=hubs)
-    steps, links, left_out = {middle: 0}, dict[Link, None](), set[str]()
+    steps, links, left_out = {middle: 0}, dict[Edge, None](), set[str]()
     rim = [middle]
     for step in range(1, MAX_STEPS + 1):
-        found = graph.links(rim, project_id, MAX_LINKS) if rim else []
+        found = book.graph.links(rim, project_id, MAX_LINKS) if rim else []
         links.update(dict.fromkeys(found))
         reached = dict.fromkeys(end for link in found for end in (link.src_id, link.dst_id) if end not in steps)
         room = max(0, arguments.limit - len(steps))
@@ -116,12 +116,12 @@ def _middle(state: State, name: str) -> str:
         return ""
     services = services_of(state)
     memories = named(services.store, bare_id(name))
-    return memories[0].id if memories else next(iter(services.tasks.graph.things_named(name.strip(), 1)), "")
+    return memories[0].id if memories else next(iter(services.tasks.things_named(name.strip())), "")
 
 
 def _nodes(state: State, steps: dict[str, int]) -> list[ops.MapNode]:
     services = services_of(state)
-    things = {one.id: one for one in services.tasks.graph.things(list(steps))}
+    things = {one.id: one for one in services.tasks.things(list(steps))}
     rest = [node for node in steps if node not in things]
     memories = {row.id: row for row in _memories(state, rest)}
     nodes: list[ops.MapNode] = []

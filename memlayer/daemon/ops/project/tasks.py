@@ -10,9 +10,9 @@ from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import batches
 from memlayer.errors import UserError
 from memlayer.model import citation_of
-from memlayer.tasks import events as task_events
+from memlayer.tasks.events import content_of
 from memlayer.tasks.matcher import named, near
-from memlayer.tasks.states import Op, Placed, Status, Task, is_resting
+from memlayer.tasks.states import Op, Status, Step, Task, is_resting
 from memlayer.text.context_block import quoted
 from memlayer.wire import tasks as ops
 
@@ -32,7 +32,7 @@ def tasks(state: State, arguments: ops.Tasks, progress: Progress) -> ops.TaskLis
     if arguments.project_dir and not project_id:
         return ops.TaskList()
     moments.look_at_tasks(state, project_id, state.projects.root(project_id))
-    rows = [row for row in book.graph.tasks(project_id) if not arguments.is_blocked or row.status is Status.BLOCKED]
+    rows = [row for row in book.known.all(project_id) if not arguments.is_blocked or row.status is Status.BLOCKED]
     at_rest = {row.id for row in rows if row.is_open and _rests(state, row)}
     rows = [row for row in rows if _is_wanted(row, wanted, row.id in at_rest)]
     return ops.TaskList(
@@ -53,23 +53,21 @@ def show(state: State, arguments: ops.TaskShow, progress: Progress) -> ops.Tasks
     _drained(state)
     book, project_id = services_of(state).tasks, project_of(state, arguments.project_dir)
     moments.look_at_tasks(state, project_id, state.projects.root(project_id))
-    rows = [row for row in book.graph.tasks() if named(arguments.id_, row)]
-    rows = rows or near(arguments.id_, book.graph.tasks(project_id))
+    rows = [row for row in book.known.all() if named(arguments.id_, row)]
+    rows = rows or near(arguments.id_, book.known.all(project_id))
     if not rows:
         raise UserError("No task is known by %s. `memlayer task list` lists them" % quoted(arguments.id_))
     return ops.TasksShown(
         tasks=[
             ops.TaskDetails.of(
                 _fields(state, row),
-                history=[_step(placed) for placed in book.graph.history(row.id)[-HISTORY_SHOWN:]],
+                history=[_step(step) for step in book.known.steps(row.id)[-HISTORY_SHOWN:]],
                 rejected=[
                     ops.RejectedStep(from_=before, to=to, why=why, at_ms=at_ms)
                     for before, to, why, at_ms in row.rejected
                 ],
                 neighbours=[
-                    ops.TaskNeighbour.of(beside)
-                    for beside in book.graph.neighbours(row.id)
-                    if beside.rel != "blocked_by"
+                    ops.TaskNeighbour.of(beside) for beside in book.neighbours(row.id) if beside.rel != "blocked_by"
                 ],
             )
             for row in rows
@@ -87,16 +85,16 @@ def change(state: State, arguments: ops.TaskChange, progress: Progress) -> ops.T
     _drained(state)
     services = services_of(state)
     stored = services.store.events(ids=[arguments.id_])
-    content = task_events.from_json(stored[0].text) if stored else None
+    content = content_of(stored[0]) if stored else None
     if content is None:
         raise UserError("Nothing is changed: the text is private, or was forgotten before")
     ids = list(dict.fromkeys(step.task_id for step in content.steps))
     candidates = [task_id for asked in content.questions for task_id in asked.candidates]
-    graph, refusals = services.tasks.graph, [row.reason for row in content.steps if row.op is Op.REJECTED]
+    known, refusals = services.tasks.known, [row.reason for row in content.steps if row.op is Op.REJECTED]
     return ops.TaskChanged(
-        tasks=[_fields(state, row) for row in graph.tasks_by_id(ids)],
-        freed=[_fields(state, row) for row in ([] if refusals else graph.freed_by(ids))],
-        candidates=[_fields(state, row) for row in graph.tasks_by_id(candidates)],
+        tasks=[_fields(state, row) for row in known.by_id(ids)],
+        freed=[_fields(state, row) for row in ([] if refusals else known.freed_by(ids))],
+        candidates=[_fields(state, row) for row in known.by_id(candidates)],
         refusals=refusals,
     )
 
@@ -130,10 +128,6 @@ def _fields(state: State, task: Task) -> ops.TaskRow:
     )
 
 
-def _step(placed: Placed) -> ops.TaskStep:
-    step = placed.step
-    return ops.TaskStep.of(
-        step, op=step.op.value, to="" if step.op is Op.TAKEN_BACK else step.to,
-        waits_for=[blocker.raw for blocker in step.blockers],
-        at_ms=placed.at_ms, session_id=placed.session_id, event_id=placed.event_id,
-    )  # fmt: skip
+def _step(step: Step) -> ops.TaskStep:
+    to = "" if step.op is Op.TAKEN_BACK else step.to
+    return ops.TaskStep.of(step, op=step.op.value, to=to, waits_for=[blocker.raw for blocker in step.blockers])

@@ -1,0 +1,172 @@
+"""The tasks that stored events make, in memory."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from memlayer.model import Event
+from memlayer.tasks.edges import Edge, edges_of_task
+from memlayer.tasks.events import TaskEvent, content_of
+from memlayer.tasks.keys import EntityType, norm
+from memlayer.tasks.matcher import named
+from memlayer.tasks.states import Blocker, Op, Status, Step, Task, fold
+
+
+class Told(NamedTuple):
+    """An event with its content."""
+
+    event: Event
+    content: TaskEvent
+
+
+class KnownTasks:
+    """Tasks as their steps leave them. Thread-safe.
+
+    load: reads the events of all tasks, when somebody first asks. remarks: task's id -> the remark on the history of
+    its files.
+    """
+
+    def __init__(self, load: Callable[[], Sequence[Event]], remarks: Callable[[], dict[str, str]]) -> None:
+        self._load = load
+        self._remarks = remarks
+        self._lock = threading.RLock()
+        self._events: dict[str, Told] | None = None
+        self._of_task: dict[str, list[Step]] = {}
+        self._folded: dict[str, Task] = {}
+
+    def renew(self) -> None:
+        """Read all events again."""
+        with self._lock:
+            events = self._load()
+            self._events, self._of_task, self._folded = {}, {}, {}
+            self.put(events)
+
+    def put(self, events: Iterable[Event]) -> None:
+        """Take in decided events; twice is once."""
+        with self._lock:
+            known = self._known()
+            new = {event.id: Told(event, content_of(event)) for event in events if event.id not in known}
+            known.update(new)
+            for told in new.values():
+                for step in told.content.steps:
+                    self._of_task.setdefault(step.task_id, []).append(step)
+            self._fold({step.task_id for told in new.values() for step in told.content.steps})
+
+    def drop(self, event_ids: Iterable[str]) -> list[str]:
+        """Drop forgotten events; return the ids of their tasks."""
+        with self._lock:
+            known = self._known()
+            gone = {event_id: told for event_id in event_ids if (told := known.pop(event_id, None)) is not None}
+            touched = sorted({step.task_id for told in gone.values() for step in told.content.steps})
+            for task_id in touched:
+                self._of_task[task_id] = [step for step in self._of_task[task_id] if step.event_id not in gone]
+            self._fold(touched)
+            return touched
+
+    def _known(self) -> dict[str, Told]:
+        if self._events is None:
+            self.renew()
+        assert self._events is not None
+        return self._events
+
+    def _fold(self, task_ids: Iterable[str]) -> None:
+        for task_id in task_ids:
+            steps = self._of_task[task_id]
+            made = {step.event_id for step in steps if step.op is Op.CREATED}
+            # Of events of one moment the one that makes the task comes first. Within an event the order stays.
+            steps.sort(key=lambda step: (step.at_ms, step.event_id not in made, step.event_id))
+            task = fold(steps)
+            self._folded.pop(task_id, None)
+            if task is not None:
+                self._folded[task_id] = task
+
+    # -- answers
+
+    def all(self, project_id: str = "", ids: Collection[str] | None = None) -> list[Task]:
+        """Return tasks as they are in force, newest first."""
+        with self._lock:
+            self._known()
+            rows = [task for task in self._folded.values() if project_id in ("", task.project_id)]
+            rows = [task for task in rows if ids is None or task.id in ids]
+            remarks, resolved = self._remarks() if rows else {}, self._resolved()
+            out = [replace(self._in_force(task, resolved), maybe_done=remarks.get(task.id, "")) for task in rows]
+        return sorted(out, key=lambda task: (-task.touched_ms, task.id))
+
+    def by_id(self, ids: Iterable[str]) -> list[Task]:
+        """Return the tasks with these ids, newest first."""
+        return self.all(ids=set(ids))
+
+    def steps(self, task_id: str) -> list[Step]:
+        """Return a task's steps, oldest first."""
+        with self._lock:
+            self._known()
+            return list(self._of_task.get(task_id, ()))
+
+    def edges(self, task_ids: Iterable[str]) -> dict[str, list[Edge]]:
+        """Return task's id -> the edges that its steps make."""
+        with self._lock:
+            self._known()
+            return {id_: edges_of_task(self._folded[id_], self._of_task[id_]) for id_ in task_ids}
+
+    def freed_by(self, ids: Iterable[str]) -> list[Task]:
+        """Return the tasks that waited for these alone, now closed."""
+        closed = {task.id for task in self.by_id(ids) if not task.is_open}
+        with self._lock:
+            resolved, rows = self._resolved(), list(self._folded.values())
+        waited = [task.id for task in rows for blocker in task.blockers if closed & _meant(blocker, resolved)]
+        return [task for task in self.by_id(waited) if task.status is Status.PENDING]
+
+    def named(self, name: str) -> list[Task]:
+        """Return the tasks that have, or had, a name."""
+        return [task for task in self.all() if named(name, task) or norm(name) in map(norm, task.titles)]
+
+    def told(self, event_ids: Iterable[str]) -> list[Told]:
+        """Return these of the events."""
+        with self._lock:
+            return [told for event_id in event_ids if (told := self._known().get(event_id)) is not None]
+
+    def asked(self, project_id: str = "") -> list[Told]:
+        """Return events with questions or answers, oldest first."""
+        with self._lock:
+            rows = [told for told in self._known().values() if project_id in ("", told.event.project_id)]
+        rows = [row for row in rows if row.content.questions or row.content.answers or row.content.takes_back]
+        return sorted(rows, key=lambda row: (row.event.at_ms, row.event.id))
+
+    def events_of(self, task_ids: Collection[str]) -> list[str]:
+        """Return the ids of all events with steps of these tasks alone."""
+        rows = self.told({step.event_id for task_id in task_ids for step in self.steps(task_id)})
+        return sorted(row.event.id for row in rows if all(step.task_id in task_ids for step in row.content.steps))
+
+    def _resolved(self) -> dict[str, set[str]]:
+        """Return condition's key -> the tasks that it turned out to be."""
+        out: dict[str, set[str]] = {}
+        for task in self._folded.values():
+            waits = {blocker.key for blocker in (*task.blockers, *task.suggested)}
+            for key, target in task.resolved:
+                if key in waits:
+                    out.setdefault(key, set()).add(target)
+        return out
+
+    def _in_force(self, task: Task, resolved: dict[str, set[str]]) -> Task:
+        """Return a task without closed blockers; pending when none is left.
+
+        A blocker stands for what it turned out to be. A task that is closed, or forgotten, blocks nobody any more.
+        """
+
+        def blocks(blocker: Blocker) -> bool:
+            meant = [self._folded[id_] for id_ in _meant(blocker, resolved) if id_ in self._folded]
+            is_task = blocker.kind == EntityType.WORK or blocker.key in resolved
+            return any(task.is_open for task in meant) or not is_task
+
+        left = tuple(filter(blocks, task.blockers))
+        is_free = task.status is Status.BLOCKED and not left
+        status = Status.PENDING if is_free else task.status
+        return replace(task, blockers=left, suggested=tuple(filter(blocks, task.suggested)), status=status)
+
+
+def _meant(blocker: Blocker, resolved: dict[str, set[str]]) -> set[str]:
+    """Return the ids of the tasks that a blocker stands for."""
+    return {blocker.key} if blocker.kind == EntityType.WORK else resolved.get(blocker.key, set())

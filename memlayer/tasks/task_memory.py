@@ -1,0 +1,105 @@
+"""A task as a memory: its text, a person's change of it, and its events."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from memlayer.kinds import CATEGORIES, Category, Kind
+from memlayer.model import Event, Memory, citation_of, event_id, memory_key
+from memlayer.tasks.events import CREATED, Observation, TaskEvent, to_json
+from memlayer.tasks.states import By, Op, Status, Step, Task
+from memlayer.turns.remembered import NO_SESSION
+
+WAITS_FOR = " (waits for: %s)"
+MAYBE_DONE = " (maybe done: %s)"
+MADE = ("text", "at_ms", "source_ids", "superseded_by")  # of a task's memory, by its steps
+MADE_BY_BOOK = "tasks-1"  # Memory.settled of a task's memory
+
+
+class Place(NamedTuple):
+    """Where and when something was said of a task. at_ms: Unix time."""
+
+    project_id: str
+    session_id: str
+    prompt_id: str
+    at_ms: int
+
+
+def task_event(name: str, place: Place, content: TaskEvent) -> Event:
+    """Return an event of this content."""
+    text = to_json(content)
+    return Event(name, Kind.TASK, place.session_id, place.project_id, place.prompt_id, text, place.at_ms)
+
+
+def with_uses(row: Memory, known: Memory | None) -> Memory:
+    """Return a task's memory with the pin and level that it has."""
+    return row if known is None else replace(row, pinned=known.pinned, level=known.level)
+
+
+def is_behind(task: Task, row: Memory | None) -> bool:
+    """Return whether a task's memory is not as its steps leave it."""
+    made = memory_of(task)
+    return row is None or any(getattr(row, name) != getattr(made, name) for name in MADE)
+
+
+def by_hand(task: Task, row: Memory) -> Step | None:
+    """Return a person's change of a task's line in a file.
+
+    A memory from before the last step is one that a kill left behind.
+    """
+    if not task.is_open or row.at_ms < task.touched_ms:
+        return None
+    if row.superseded_by == row.id:
+        return Step(task.id, Op.STATUS, Status.CANCELLED, task.status, By.PERSON)
+    title = _parts(row.text)[0]
+    return Step(task.id, Op.TITLED, title, by=By.PERSON) if title != task.title else None
+
+
+def _parts(text: str) -> tuple[str, str]:
+    """Return title and blockers of a task's memory."""
+    title, _, waits = text.partition(MAYBE_DONE.partition("%")[0])[0].partition(WAITS_FOR.partition("%")[0])
+    return title, waits.removesuffix(")")
+
+
+def text_of(task: Task) -> str:
+    """Return a task as its memory has it."""
+    waits = [blocker.raw for blocker in task.blockers if blocker.raw]
+    text = task.title + (WAITS_FOR % ", ".join(waits) if waits and task.status is Status.BLOCKED else "")
+    return text + (MAYBE_DONE % task.maybe_done if task.maybe_done and task.is_open else "")
+
+
+def memory_of(task: Task) -> Memory:
+    """Return the memory of a task, which says where it stands."""
+    return Memory(
+        id=task.id,
+        key=memory_key(Category.CORE, task.id, task.created_ms),
+        citation=citation_of(task.id),
+        category=Category.CORE,
+        kind=Kind.TASK,
+        text=text_of(task),
+        importance=CATEGORIES[Category.CORE].importance,
+        project_id=task.project_id,
+        session_id=task.session_id,
+        prompt_id=task.prompt_id,
+        source_ids=task.sources,
+        at_ms=task.touched_ms,
+        superseded_by="" if task.is_open else task.id,
+        superseded_ms=0 if task.is_open else task.touched_ms,
+        settled=MADE_BY_BOOK,
+        files=task.files,
+    )
+
+
+def event_of(memory: Memory) -> Event:
+    """Return the event that makes a task of an earlier version's memory."""
+    title, waits = _parts(memory.text)
+    is_over = memory.superseded_by == memory.id
+    status = Status.DONE if is_over else Status.BLOCKED if waits else Status.PENDING
+    row = Observation(
+        CREATED, title, task_id=memory.id, status=status, blockers=(waits,) if waits else (),
+        sources=memory.source_ids, files=memory.files,
+    )  # fmt: skip
+    place = Place(memory.project_id, memory.session_id or NO_SESSION, memory.prompt_id, memory.at_ms)
+    name = event_id(memory.session_id, memory.prompt_id, Kind.TASK, memory.id)
+    return task_event(name, place, TaskEvent(By.READER, (row,)))
