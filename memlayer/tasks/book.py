@@ -150,7 +150,7 @@ class TaskBook:
     # -- changes of a person in the memory files
 
     def _heed(self, ids: Sequence[str], before_ms: int) -> None:
-        """Make an event of a person's change of a task's line in a file.
+        """Make events of a person's changes of tasks' lines in files.
 
         before_ms: of the next event of the task.
         """
@@ -339,7 +339,7 @@ class TaskBook:
         return tasks + self.graph.things(ids)
 
     def _with_tasks(self, rows: Sequence[Thing]) -> list[Thing]:
-        """Return things with the titles of the tasks among them, which the graph does not hold."""
+        """Return things with the titles that the graph lacks: tasks'."""
         tasks = {task.id: task for task in self.known.by_id(row.id for row in rows if row.type == EntityType.WORK)}
         named = [
             row._replace(title=tasks[row.id].title, status=tasks[row.id].status) if row.id in tasks else row

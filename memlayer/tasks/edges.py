@@ -1,4 +1,4 @@
-"""Edges of tasks and memories: which names which, and what waits for what."""
+"""Edges from tasks and memories to the things that they name."""
 
 from __future__ import annotations
 

@@ -76,7 +76,10 @@ def to_json(content: TaskEvent) -> str:
 
 
 def content_of(event: Event) -> TaskEvent:
-    """Read an event, its steps with their place; rows that cannot be read are left out."""
+    """Read an event, its steps with their place.
+
+    Rows that cannot be read are left out.
+    """
     try:
         value = json.loads(event.text)
     except (ValueError, RecursionError):

@@ -138,7 +138,7 @@ class Graph(DispensableFile):
     # -- questions
 
     def named(self, name: str) -> list[str]:
-        """Return the ids of things by id, name or the end of a path."""
+        """Return things' ids by id, name or end of a path."""
         entity, key = artifact(name), name_key(name)
         ending = "%/" + key.replace("%", "").replace("_", r"\_")
         query = (

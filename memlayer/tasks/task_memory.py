@@ -1,4 +1,4 @@
-"""A task as a memory: its text, a person's change of it, and its events."""
+"""A task as a memory, and a person's change of it."""
 
 from __future__ import annotations
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import pytest
 from memlayer.consolidation.statement import statement_of
 from memlayer.kinds import Kind
 from memlayer.model import Event, citation_of, turn_memory_id
-from memlayer.ports import DeletionPlan, MemoryQuery
+from memlayer.ports import MemoryQuery
 from memlayer.tasks import events as task_events
 from memlayer.tasks.edges import Edge, Rel
 from memlayer.tasks.events import CREATED, MENTIONED, REOPENED, Observation, TaskEvent
@@ -85,15 +84,6 @@ def test_refs_of_the_host_hold_within_their_session(book: Booking) -> None:
     assert book.one("Ship the release").status is Status.DONE
 
 
-def test_blocker_by_the_hosts_number_is_told_by_its_title_27_8(book: Booking) -> None:
-    book.host("s1", 1, {"wish": "created", "ref": "1", "title": "보안 검토"})
-    book.host("s1", 2, {"wish": "created", "ref": "2", "title": "배포"})
-    book.host("s1", 3, {"wish": "blocked", "ref": "2", "blockers": ["#1"]})
-    assert [(row.kind, row.key, row.raw) for row in book.one("배포").blockers] == [
-        ("task", book.one("보안 검토").id, "보안 검토")
-    ]
-
-
 def test_a_refused_transition_is_recorded_27_4(book: Booking) -> None:
     book.host("s1", 1, {"wish": "created", "ref": "1", "title": "Write the guide", "status": "in_progress"})
     book.host("s1", 2, {"wish": "pending", "ref": "1"})
@@ -101,103 +91,6 @@ def test_a_refused_transition_is_recorded_27_4(book: Booking) -> None:
     assert task.status is Status.IN_PROGRESS
     assert [(before, after) for before, after, _, _ in task.rejected] == [("in_progress", "pending")]
     assert Op.REJECTED in [step.op for step in book.tasks.known.steps(task.id)]
-
-
-def test_blocked_has_a_blocker_and_done_none_27_5_27_8(book: Booking) -> None:
-    book.person(1, Observation(CREATED, "배포"))
-    book.person(2, Observation(Status.BLOCKED, "배포", blockers=("https://example.com/review/1",)))
-    [task] = book.all()
-    assert (task.status, [blocker.kind for blocker in task.blockers]) == (Status.BLOCKED, ["artifact"])
-    book.person(3, Observation(Status.BLOCKED, "배포"))
-    assert book.all()[0].blockers
-    book.person(4, Observation(Status.DONE, "배포"))
-    [task] = book.all()
-    assert (task.status, task.blockers) == (Status.DONE, ())
-
-
-@pytest.mark.parametrize(
-    ("words", "blocker"),
-    [
-        ((), ("condition", "", 0.0)),
-        (("the security review of the team",), ("condition", "the security review of the team", 1.0)),
-        (("보안팀의 답",), ("condition", "보안팀의 답", 1.0)),
-        (("https://example.com/review/1",), ("artifact", "https://example.com/review/1", 1.0)),
-        (("PROJ-12 를 기다림",), ("artifact", "PROJ-12 를 기다림", 0.95)),
-    ],
-)
-def test_blocker_in_words_is_a_thing_or_a_condition_never_a_task_27_8(
-    book: Booking, words: tuple[str, ...], blocker: tuple[str, str, float]
-) -> None:
-    book.person(1, Observation(CREATED, "Deploy", status=Status.BLOCKED, blockers=words))
-    [task] = book.all()
-    assert [(one.kind, one.raw, one.confidence) for one in task.blockers] == [blocker]
-
-
-def test_a_condition_that_becomes_a_task_resolves_to_it_27_11(book: Booking) -> None:
-    book.person(1, Observation(CREATED, "Deploy", status=Status.BLOCKED, blockers=("Security review",)))
-    assert [blocker.raw for blocker in book.one("Deploy").blockers] == ["Security review"]
-    book.person(2, Observation(CREATED, "Security review"))
-    assert book.one("Deploy").status is Status.BLOCKED
-    book.person(3, Observation(Status.DONE, "Security review"))
-    assert (book.one("Deploy").status, book.one("Deploy").blockers) == (Status.PENDING, ())
-
-
-CLOSINGS: dict[str, Callable[[Booking], object]] = {
-    "done": lambda book: book.person(9, Observation(Status.DONE, "보안 검토")),
-    "dropped": lambda book: book.person(9, Observation(Status.CANCELLED, "보안 검토")),
-    "the host's list": lambda book: book.host("s1", 9, {"wish": "done", "ref": "1"}),
-    "a sentence": lambda book: book.say("s1", "p9", "보안 검토 작업 끝났어", "", at=9),
-    "forgotten": lambda book: book.tasks.forget(
-        book.tasks.with_events(DeletionPlan(memory_ids=(book.one("보안 검토").id,)))
-    ),
-}
-
-
-@pytest.mark.parametrize("closed", CLOSINGS)
-def test_task_whose_blocker_is_closed_is_pending_everywhere(book: Booking, closed: str) -> None:
-    book.host("s1", 1, {"wish": "created", "ref": "1", "title": "보안 검토"})
-    book.host("s1", 2, {"wish": "created", "ref": "2", "title": "Deploy", "status": "blocked", "blockers": ["#1"]})
-    assert memory_text(book, "Deploy") == "Deploy (waits for: 보안 검토)"
-    CLOSINGS[closed](book)
-    assert (book.one("Deploy").status, book.one("Deploy").blockers) == (Status.PENDING, ())
-    assert memory_text(book, "Deploy") == "Deploy"
-    if closed != "forgotten":  # its events stay in this test
-        rows = book.graph.rows()
-        book.tasks.rebuild()
-        assert book.graph.rows() == rows
-        assert memory_text(book, "Deploy") == "Deploy"
-
-
-def test_task_still_waits_for_the_blocker_that_is_left(book: Booking) -> None:
-    for at, title in enumerate(("Review", "Audit", "Deploy"), 1):
-        book.person(at, Observation(CREATED, title))
-    book.person(4, Observation(Status.BLOCKED, "Deploy", blockers=("Review", "Audit", "PROJ-12")))
-    book.person(5, Observation(Status.DONE, "Review"))
-    assert memory_text(book, "Deploy") == "Deploy (waits for: Audit, PROJ-12)"
-    book.person(6, Observation(REOPENED, "Review"))
-    assert memory_text(book, "Deploy") == "Deploy (waits for: Review, Audit, PROJ-12)"
-
-
-def test_task_that_is_free_again_can_be_begun_blocked_and_done(book: Booking) -> None:
-    for at, title in enumerate(("Review", "Audit", "Deploy"), 1):
-        book.person(at, Observation(CREATED, title))
-    book.person(4, Observation(Status.BLOCKED, "Deploy", blockers=("Review",)))
-    book.person(5, Observation(Status.CANCELLED, "Review"))
-    book.person(6, Observation(Status.BLOCKED, "Deploy", blockers=("Audit",)))
-    assert memory_text(book, "Deploy") == "Deploy (waits for: Audit)"
-    book.person(7, Observation(Status.DONE, "Audit"))
-    book.person(8, Observation(Status.DONE, "Deploy"))
-    assert (book.one("Deploy").status, book.one("Deploy").rejected) == (Status.DONE, ())
-
-
-def test_words_that_no_turn_holds_only_suggest_a_blocker_27_9(book: Booking) -> None:
-    book.person(1, Observation(CREATED, "Deploy", status=Status.BLOCKED, blockers=("PROJ-12",)))
-    book.person(2, Observation(Status.BLOCKED, "Deploy", blockers=("PROJ-13",), is_aligned=False))
-    task = book.one("Deploy")
-    assert [one.key for one in task.blockers] == ["art:jira:PROJ-12"]
-    assert [one.key for one in task.suggested] == ["art:jira:PROJ-13"]
-    edges = book.tasks.known.edges([task.id])[task.id]
-    assert {edge.rel for edge in edges} == {"blocked_by", "blocked_by_suggested"}
 
 
 def test_two_tasks_alike_make_a_question_and_close_none_27_7(book: Booking) -> None:
