@@ -21,7 +21,6 @@ from memlayer.deletion.retention import Retention, RetentionRules
 from memlayer.edge.capture.tool_use import ToolRules
 from memlayer.edge.home import paths
 from memlayer.errors import EmbedderError
-from memlayer.growth.keeper import LevelKeeper
 from memlayer.indexing.indexer import CurrentEmbedder, Indexer
 from memlayer.indexing.ingest import Ingest
 from memlayer.indexing.term_stats import TermStats
@@ -103,7 +102,6 @@ class Services:
     tasks: TaskBook
     forget: Forget
     retention: Retention
-    levels: LevelKeeper
     topics: TopicKeeper
     imports: ImportRecord
     consolidator: Consolidator
@@ -206,7 +204,7 @@ def open_services(
         recall=recall, tasks=tasks, forget=forget, retention=retention,
         consolidator=consolidator, files=files, extra=extra,
         imports=ImportLog(Path(paths.cache(home)) / "imports.sqlite"),
-        levels=LevelKeeper(store), topics=TopicKeeper(store, indexer, tombstones), usages=usages, readings=readings,
+        topics=TopicKeeper(store, indexer, tombstones), usages=usages, readings=readings,
         reader=session_reader(settings, home, store, indexer, tasks),
         sharing=Sharing(home, store, indexer, projects, tombstones),
         teams=Teams(home, store, indexer, cache, projects, tombstones),

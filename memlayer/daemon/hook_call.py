@@ -16,7 +16,7 @@ from memlayer.daemon.tasks import batches
 from memlayer.edge.capture.payload import COMMAND, Payload
 from memlayer.edge.home import given_notes as record
 from memlayer.edge.home import project
-from memlayer.moments.moment import Moment
+from memlayer.moments.changed_files import Moment
 from memlayer.recall import given_notes
 from memlayer.recall.candidate import with_marks, with_shown, with_start
 from memlayer.recall.recall import Gate, Recalled

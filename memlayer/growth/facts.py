@@ -1,13 +1,15 @@
-"""Facts of memories' levels, counted in the store."""
+"""The levels of core memories, by facts counted in the store."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from memlayer.growth.levels import Facts
+from memlayer.growth.levels import Facts, grow
+from memlayer.kinds import Category
 from memlayer.model import CITED, OPENED, SHOWN, Memory, Usage
-from memlayer.ports import Store, UsageQuery
+from memlayer.ports import MemoryQuery, Store, UsageQuery
 from memlayer.records.usages import MANY
 
 # An access counts by what it proves: a note that was only shown may have been idle.
@@ -15,6 +17,8 @@ CONFIDENCE = {SHOWN: 0.5, OPENED: 0.9, CITED: 1.0}
 SAID_AGAIN = 1.0
 BY_HAND = "remember"
 PART = 5_000  # ids of events in one question to the store
+MAX_ROWS = 100_000
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -23,6 +27,19 @@ class Said:
 
     at_ms: Mapping[str, int] = field(default_factory=dict)
     by_hand: bool = False
+
+
+def renew(store: Store, now_ms: int, project_id: str = "") -> set[str]:
+    """Write the levels that changed; return their projects. Raises StoreError."""
+    query = MemoryQuery(project_id=project_id, category=Category.CORE, is_current=True, limit=MAX_ROWS)
+    memories = store.memories(query)
+    facts = facts_of(store, memories)
+    grown = [(memory, int(grow(facts[memory.id], now_ms).level)) for memory in memories]
+    changed = [replace(memory, level=level) for memory, level in grown if memory.level != level]
+    if changed:
+        store.put_memories(changed)
+        log.info("levels changed: %d", len(changed))
+    return {memory.project_id for memory in changed}
 
 
 def facts_of(store: Store, memories: Sequence[Memory]) -> dict[str, Facts]:

@@ -6,16 +6,27 @@ Only notes that name exactly this file, and that bind: they say must, only, not,
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from typing import NamedTuple
 
 from memlayer.kinds import KINDS
 from memlayer.model import Memory
 from memlayer.moments.error_lines import phrases
 from memlayer.moments.file_history import is_same_file
-from memlayer.moments.moment import CHANGED_FILE, Moment, MomentLine
+from memlayer.text import context_block
 from memlayer.turns.headline import is_told_whole
 
 MAX_A_SESSION = 5
-MARK = "changed file:"  # and a number, in Session.shown
+KIND, REASON = "changed file", "the note is about the changed file"
+MARK = KIND + ":"  # and a number, in Session.shown
+ROOM = context_block.Budget(1, 240, 480)
+
+
+class Moment(NamedTuple):
+    """A note given at a tool call, and its marks in the session."""
+
+    memory_id: str
+    block: str
+    marks: tuple[str, ...]
 
 
 def binds(text: str) -> bool:
@@ -36,6 +47,7 @@ def moment_of(path: str, notes: Iterable[Memory], shown: Collection[str], citati
         is_new = note.id not in shown and not (note.citation in citations and is_told_whole(note))
         if is_new and any("/" in file and is_same_file(path, file) for file in note.files) and binds(note.text):
             text = "(%s) %s" % (KINDS[note.known_kind].label, note.text)
-            line = MomentLine(note.id, note.at_ms, text, "the note is about the changed file")
-            return Moment(CHANGED_FILE, (line,), (note.id, "%s%d" % (MARK, told)))
+            entry = context_block.Entry(note.citation, context_block.day_of(note.at_ms), text)
+            block = context_block.block([entry], ROOM, context_block.SHORT_EXPLANATION)
+            return Moment(note.id, block, (note.id, "%s%d" % (MARK, told)))
     return None

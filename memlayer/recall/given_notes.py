@@ -10,7 +10,7 @@ from typing import Any
 from memlayer.edge.capture import spool
 from memlayer.kinds import KINDS, Start
 from memlayer.model import GLOBAL, Event, Memory
-from memlayer.moments.moment import Moment
+from memlayer.moments.changed_files import KIND, REASON, Moment
 from memlayer.ports import MemoryQuery, Store
 from memlayer.recall.candidate import Candidate
 from memlayer.recall.recall import Recalled
@@ -66,8 +66,8 @@ def of_moment(event: Mapping[str, Any], project_id: str, moment: Moment, *, is_d
     """Return the entry of a tool call that was given something."""
     return {
         **_head(event, project_id, moment.block, is_delivered),
-        "moment": moment.kind,
-        "given": [{"id": line.memory_id, "reason": line.reason} for line in moment.lines],
+        "moment": KIND,
+        "given": [{"id": moment.memory_id, "reason": REASON}],
     }
 
 

@@ -7,6 +7,7 @@ import time
 from memlayer.daemon.resources.jobs import go_second
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import derived
+from memlayer.growth import facts
 
 EVERY_S = 3600.0  # uses come a few an hour, and a level moves in days
 
@@ -23,6 +24,6 @@ def renew(state: State, project_id: str = "") -> None:
     go_second()
     services = state.services.result()
     services.usages.shown()
-    changed = services.levels.renew(int(time.time() * 1000), project_id)
+    changed = facts.renew(services.store, int(time.time() * 1000), project_id)
     if changed:
         derived.memories_changed(state, changed)

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from memlayer.growth.facts import facts_of
-from memlayer.growth.keeper import LevelKeeper
+from memlayer.growth.facts import facts_of, renew
 from memlayer.growth.levels import CRITERIA, DAY_MS, Facts, Level, grow
 from memlayer.model import CITED, OPENED, SHOWN, Event, Memory, citation_of, usage_of
 from memlayer.ports import MemoryQuery, RetentionCutoffs
@@ -101,14 +100,13 @@ def test_page_has_a_word_for_each_level_but_the_first() -> None:
     assert [bool(proof(int(level))) for level in Level] == [False, True, True, True, True]
 
 
-def test_keeper_writes_what_changed_and_is_idempotent() -> None:
+def test_renewal_writes_what_changed_and_is_idempotent() -> None:
     store = MemoryStore()
     made = told(store, "s1", "s2", "s3")
     store.put_usages([usage_of(made, CITED, session_id="u%d" % at, prompt_id="p", at_ms=NOW - at) for at in range(4)])
-    keeper = LevelKeeper(store)
-    assert keeper.renew(NOW) == {"p1"} and keeper.renew(NOW) == set()
+    assert renew(store, NOW) == {"p1"} and renew(store, NOW) == set()
     assert [row.level for row in store.memories(MemoryQuery(ids=[made.id]))] == [Level.VERIFIED]
-    assert keeper.renew(NOW + 91 * DAY_MS) == {"p1"}  # demoted
+    assert renew(store, NOW + 91 * DAY_MS) == {"p1"}  # demoted
     assert [row.level for row in store.memories(MemoryQuery(ids=[made.id]))] == [Level.RAW]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memlayer.model import Event
-from memlayer.moments.failing_calls import KeptCall, failures, worked_after
+from memlayer.moments.known_errors import KeptCall, failures, worked_after
 
 UNDEFINED = "Exit code 1\ncmd/e2e/testenv.go:40:26: undefined: defaultAgent"
 IGNORED = "Exit code 1\nThe following paths are ignored by one of your .gitignore files:\n.entire"
