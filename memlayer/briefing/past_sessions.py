@@ -148,5 +148,21 @@ def of_a_script(turns: Sequence[Memory]) -> frozenset[str]:
     return frozenset(turn for turn, term in openings.items() if term and counted[term] > TEMPLATE_TURNS)
 
 
+def sent_again(turns: Sequence[Memory]) -> frozenset[tuple[str, str]]:
+    """Return (session, prompt) of turns that begin as another session's do.
+
+    An order in such a prompt is its template's: nobody types so long an opening twice.
+    """
+    sessions: dict[str, set[str]] = {}
+    openings = {turn.id: _opening(turn) for turn in turns}
+    for turn in turns:
+        sessions.setdefault(openings[turn.id], set()).add(turn.session_id)
+    return frozenset(
+        (turn.session_id, turn.prompt_id)
+        for turn in turns
+        if openings[turn.id] and len(sessions[openings[turn.id]]) > 1
+    )
+
+
 def _opening(turn: Memory) -> str:
     return opening_term(prompt_and_answer(turn.text)[0])

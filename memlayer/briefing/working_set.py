@@ -68,6 +68,8 @@ def _known(
         store.memories(MemoryQuery(project_id=scope, category=Category.CORE, is_current=True, limit=MAX_NOTES))
         for scope in (project_id, GLOBAL)
     )
+    templated = past_sessions.sent_again(reports)
+    orders = [order for order in orders if order.pinned or (order.session_id, order.prompt_id) not in templated]
     told = {order.id for order in orders}.union(excluded_ids)
     ours = [row for row in core if row.settled == SESSION_READER or not is_rule_made(row)]
     every = {row.id: row for row in (*orders, *ours, *everywhere)}

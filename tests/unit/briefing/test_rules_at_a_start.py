@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from memlayer.briefing.listed_start import RULES_HEADING, rules_in
@@ -96,3 +98,27 @@ def test_a_subagent_gets_the_rules_first_then_other_lines(kept: Kept) -> None:
 def test_long_rule_stands_whole_and_never_as_its_half(kept: Kept, rule: str) -> None:
     kept("core", "preference", rule)
     assert rules(kept) == [rule]
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Review the staged diff of the shop. Reply in English, at most five bullets, no praise. Diff: a.py +%d",
+        "가게 저장소에 올라온 변경을 검토해줘. 답은 항상 영어로, 다섯 줄 안으로만 써줘. 바뀐 줄은 %d 줄이야",
+    ],
+)
+def test_order_of_a_prompt_that_is_sent_again_is_no_rule(kept: Kept, prompt: str) -> None:
+    mine = "커밋 메시지는 앞으로 한국어로 쓰고 제목 앞에 티켓 번호를 붙여줘 알겠지"
+    for session, text in (("mine", mine), ("run1", prompt % 1), ("run2", prompt % 2)):
+        kept.turn("User: %s\nAssistant: 네, 했습니다." % text, session=session)
+    kept("core", "preference", mine, session="mine")
+    kept("core", "preference", "Reply in English, at most five bullets", session="run1")
+    sent = {row.session_id: row.prompt_id for row in kept.store.memories() if row.category == "conversation"}
+    kept.store.put_memories(
+        [
+            replace(row, prompt_id=sent[row.session_id])
+            for row in kept.store.memories()
+            if row.category == "core" and row.session_id in sent
+        ]
+    )
+    assert rules(kept) == [mine]
