@@ -22,7 +22,7 @@ ROOM = context_block.Budget(1, 240, 480)
 
 
 class Moment(NamedTuple):
-    """A note given at a tool call, and its marks in the session."""
+    """A note given at a tool call, with its marks."""
 
     memory_id: str
     block: str
