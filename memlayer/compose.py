@@ -190,7 +190,6 @@ def open_services(
         home=home,
         store=store,
         indexer=indexer,
-        cache=cache,
         projects=projects,
         tombstones=tombstones,
         named=settings.files.extra_paths,
@@ -207,7 +206,7 @@ def open_services(
         topics=TopicKeeper(store, indexer, tombstones), usages=usages, readings=readings,
         reader=session_reader(settings, home, store, indexer, tasks),
         sharing=Sharing(home, store, indexer, projects, tombstones),
-        teams=Teams(home, store, indexer, cache, projects, tombstones),
+        teams=Teams(home, store, indexer, projects, tombstones),
     )  # fmt: skip
 
 

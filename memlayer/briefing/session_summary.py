@@ -20,7 +20,7 @@ from memlayer.edge.capture.noise import recallable
 from memlayer.edge.capture.spool import event_id
 from memlayer.edge.redaction.privacy import without_marks
 from memlayer.kinds import Category, Kind
-from memlayer.model import Event, Memory, citation_of, memory_key
+from memlayer.model import Event, Memory
 from memlayer.ports import MemoryQuery, Store
 from memlayer.recall.query import is_plan
 from memlayer.records.sessions import Session
@@ -32,7 +32,7 @@ from memlayer.transcripts.lines import read_calls
 from memlayer.turns.outcome import WorkDone, call_of, from_answers, from_calls, outcome, says_done
 from memlayer.turns.questions import asks_a_fact, is_open_question
 from memlayer.turns.retraction import not_held
-from memlayer.turns.salience import importance, is_routine
+from memlayer.turns.salience import is_routine, new_memory
 
 log = logging.getLogger(__name__)
 # A session that says nothing for so long, and never ended, has died: a killed terminal, a machine switched off.
@@ -120,21 +120,10 @@ def _noted(store: Store, session: Session, events: Sequence[Event]) -> Memory | 
 def summary_memory(session: Session, text: str, events: Sequence[Event]) -> Memory:
     """Return the one memory of a session's summary, from its events."""
     made = event_id(session.id, "", Kind.SESSION_SUMMARY)
-    last_ms = max(event.at_ms for event in events)
-    return Memory(
-        id=made,
-        key=memory_key(Category.DAILY, made, last_ms),
-        citation=citation_of(made),
-        category=Category.DAILY,
-        kind=Kind.SESSION_SUMMARY,
-        text=text,
-        importance=importance(Category.DAILY, text),
-        project_id=session.project_id,
-        session_id=session.id,
-        prompt_id="",
-        source_ids=tuple(event.id for event in events),
-        at_ms=last_ms,
-    )
+    return new_memory(
+        made, Category.DAILY, Kind.SESSION_SUMMARY, text, max(event.at_ms for event in events),
+        project_id=session.project_id, session_id=session.id, source_ids=tuple(event.id for event in events),
+    )  # fmt: skip
 
 
 def text_of(events: Sequence[Event], known: Sequence[tuple[Kind, str]] | None, work: WorkDone, project_dir: str) -> str:

@@ -12,6 +12,7 @@ from memlayer.edge.capture.spool import event_id
 from memlayer.kinds import Category, Kind
 from memlayer.model import Memory, citation_of, memory_key
 from memlayer.turns.salience import importance as importance_of
+from memlayer.turns.salience import new_memory
 from memlayer.turns.turn import MAX_MEMORY_CHARS, cut_whole, with_holes
 
 
@@ -32,21 +33,10 @@ def statement_of(
     memory_id = event_id(
         project_id, origin or "\0".join((*source_ids, str(at_ms))), Category.CORE, "" if prompt_id else text
     )
-    return Memory(
-        id=memory_id,
-        key=memory_key(Category.CORE, memory_id, at_ms),
-        citation=citation_of(memory_id),
-        category=Category.CORE,
-        kind=kind,
-        text=text,
-        importance=importance_of(Category.CORE, text),
-        project_id=project_id,
-        session_id=session_id,
-        prompt_id=prompt_id,
-        source_ids=tuple(source_ids),
-        at_ms=at_ms,
-        pinned=pinned,
-    )
+    return new_memory(
+        memory_id, Category.CORE, kind, text, at_ms, project_id=project_id, session_id=session_id,
+        prompt_id=prompt_id, source_ids=tuple(source_ids), pinned=pinned,
+    )  # fmt: skip
 
 
 def found_in(turn: Memory, statement: Statement) -> Memory:

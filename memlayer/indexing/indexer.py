@@ -11,7 +11,7 @@ from memlayer.errors import EmbedderError
 from memlayer.indexing.term_stats import TermStats
 from memlayer.kinds import Category
 from memlayer.model import Chunk, Memory, chunk_id
-from memlayer.ports import Embedder, ScanProgress, Store, Vector, VectorCache
+from memlayer.ports import DeletionPlan, Embedder, ScanProgress, Store, Vector, VectorCache
 from memlayer.text.terms import index_terms
 from memlayer.turns.opening import of_piece
 from memlayer.turns.turn import pieces, unlabelled
@@ -64,6 +64,13 @@ class Indexer:
                 for chunk in self._chunks_of(memory, texts.get(memory.id) or memory.text)
             ]
             self._replace_chunks(memories, chunks, embed)
+
+    def erase_lent(self, memory_ids: Sequence[str]) -> None:
+        """Erase memories without tombstones: their file or author may return."""
+        if memory_ids:
+            with self.lock:
+                self._store.forget(DeletionPlan(memory_ids=tuple(memory_ids)))
+                drop_unused(self._store, self._cache)
 
     def _turn_texts(self, memories: Sequence[Memory]) -> dict[str, str]:
         """Return the whole texts of the searched turns among memories, by id."""

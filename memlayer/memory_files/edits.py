@@ -17,12 +17,12 @@ from memlayer.kinds import KINDS, Category, Kind
 from memlayer.memory_files.markdown import Item, digest, normalized, parted, to_nfc, with_headline
 from memlayer.memory_files.merge import FileChanges, FileEntry
 from memlayer.memory_files.pages import FileRecord, current, day_of, local_day, noon_ms, told
-from memlayer.model import Memory, citation_of, memory_key
+from memlayer.model import Memory
 from memlayer.ports import MemoryQuery, Store
 from memlayer.records.tombstones import Tombstones
 from memlayer.turns.headline import fitting
 from memlayer.turns.remembered import says_something
-from memlayer.turns.salience import importance
+from memlayer.turns.salience import new_memory
 from memlayer.turns.turn import MAX_MEMORY_CHARS
 
 log = logging.getLogger(__name__)
@@ -212,20 +212,7 @@ class _Page:
         day, now_ms = day_of(self.name), self.edits.now_ms()
         at_ms = now_ms if local_day(now_ms) == day else noon_ms(day)
         memory_id = event_id(self.project_id, day, Kind.NOTE, text)
-        memory = Memory(
-            id=memory_id,
-            key=memory_key(Category.CUSTOM, memory_id, at_ms),
-            citation=citation_of(memory_id),
-            category=Category.CUSTOM,
-            kind=Kind.NOTE,
-            text=text,
-            importance=importance(Category.CUSTOM, text),
-            project_id=self.project_id,
-            session_id="",
-            prompt_id="",
-            source_ids=(),
-            at_ms=at_ms,
-        )
+        memory = new_memory(memory_id, Category.CUSTOM, Kind.NOTE, text, at_ms, project_id=self.project_id)
         with self.edits.indexer.lock:
             self.edits.store.put_memories([memory])
             self.edits.indexer.index([memory])

@@ -21,13 +21,13 @@ from memlayer.edge.capture.spool import event_id
 from memlayer.edge.home import paths, project
 from memlayer.edge.home.session_ids import FILE_SESSION
 from memlayer.indexing.document import Piece, pieces_of
-from memlayer.indexing.indexer import Indexer, drop_unused
+from memlayer.indexing.indexer import Indexer
 from memlayer.kinds import Category
-from memlayer.model import GLOBAL, Memory, citation_of, memory_key
-from memlayer.ports import DeletionPlan, MemoryQuery, Store, VectorCache
+from memlayer.model import GLOBAL, Memory
+from memlayer.ports import MemoryQuery, Store
 from memlayer.records.projects import Projects
 from memlayer.records.tombstones import Tombstones
-from memlayer.turns.salience import importance
+from memlayer.turns.salience import new_memory
 
 log = logging.getLogger(__name__)
 SOURCE = FILE_SESSION  # prefix of a piece's session id; the rest names its file
@@ -46,7 +46,6 @@ class ExtraFiles:
     home: str
     store: Store
     indexer: Indexer
-    cache: VectorCache
     projects: Projects
     tombstones: Tombstones
     named: tuple[str, ...] = ()
@@ -110,7 +109,7 @@ class ExtraFiles:
 
     def _read(
         self,
-        file: FoundFiles,
+        file: FoundFile,
         project_id: str,
         root: str,
         before: dict[str, Any],
@@ -159,7 +158,7 @@ class ExtraFiles:
                 )
                 self.store.drop_chunks([piece.id for piece in gone])
 
-    def _memories(self, file: FoundFiles, cut: list[Piece], project_id: str, root: str) -> list[Memory]:
+    def _memories(self, file: FoundFile, cut: list[Piece], project_id: str, root: str) -> list[Memory]:
         name = os.path.relpath(file.path, root) if root else _shortened(file.path)
         at_ms = max(0, file.mtime_ns // 1_000_000)
         seen: Counter[str] = Counter()
@@ -167,20 +166,11 @@ class ExtraFiles:
         for piece in cut:
             seen[piece.text] += 1
             memory_id = event_id(file.path, str(seen[piece.text]), "file", piece.text)
+            kind = "%s:%d-%d" % (name, piece.start_line, piece.end_line)
+            session_id = _session_of(file.path)
             out.append(
-                Memory(
-                    id=memory_id,
-                    key=memory_key(Category.CUSTOM, memory_id, at_ms),
-                    citation=citation_of(memory_id),
-                    category=Category.CUSTOM,
-                    kind="%s:%d-%d" % (name, piece.start_line, piece.end_line),
-                    text=piece.text,
-                    importance=importance(Category.CUSTOM, piece.text),
-                    project_id=project_id,
-                    session_id=_session_of(file.path),
-                    prompt_id="",
-                    source_ids=(),
-                    at_ms=at_ms,
+                new_memory(
+                    memory_id, Category.CUSTOM, kind, piece.text, at_ms, project_id=project_id, session_id=session_id
                 )
             )
         return out
@@ -221,16 +211,11 @@ class ExtraFiles:
                 if memory.session_id.startswith(SOURCE)
             ]
             sessions = {_session_of(path) for path in known}
-            self._erase([piece.id for piece in pieces if piece.superseded_by or piece.session_id not in sessions])
+            self.indexer.erase_lent(
+                [piece.id for piece in pieces if piece.superseded_by or piece.session_id not in sessions]
+            )
             self._known = known
         return self._known
-
-    def _erase(self, memory_ids: list[str]) -> None:
-        """Erase pieces without tombstones, for their file may come back."""
-        if memory_ids:
-            with self.indexer.lock:
-                self.store.forget(DeletionPlan(memory_ids=tuple(memory_ids)))
-                drop_unused(self.store, self.cache)
 
     def _save(self, known: dict[str, dict[str, Any]]) -> None:
         paths.write_whole(self._path, json.dumps(known, ensure_ascii=False).encode("utf-8", "replace"))
@@ -253,7 +238,7 @@ def _is_below(path: str, folders: tuple[str, ...]) -> bool:
     return any(path == folder or path.startswith(folder + os.sep) for folder in folders)
 
 
-class FoundFiles(NamedTuple):
+class FoundFile(NamedTuple):
     """A file on disk: real path, and state to see a change."""
 
     path: str
@@ -267,14 +252,14 @@ class Walk(NamedTuple):
     files: in order, each once. missing: named paths not on disk. problems: path -> why left out.
     """
 
-    files: tuple[FoundFiles, ...]
+    files: tuple[FoundFile, ...]
     missing: tuple[str, ...]
     problems: dict[str, str]
 
 
 def walk(named: Iterable[str], home: str) -> Walk:
     """Find Markdown below the named paths, without links and hidden files."""
-    files: dict[str, FoundFiles] = {}
+    files: dict[str, FoundFile] = {}
     missing, problems = [], {}
     for name in named:
         path = os.path.realpath(os.path.expanduser(name))
@@ -323,7 +308,7 @@ def _markdown_below(folder: str, home: str) -> Iterator[str]:
                 yield os.path.join(at, name)
 
 
-def _add(files: dict[str, FoundFiles], problems: dict[str, str], path: str) -> None:
+def _add(files: dict[str, FoundFile], problems: dict[str, str], path: str) -> None:
     try:
         info = os.lstat(path)
         path.encode("utf-8")
@@ -331,4 +316,4 @@ def _add(files: dict[str, FoundFiles], problems: dict[str, str], path: str) -> N
         problems[path] = "cannot be read"
         return
     if stat.S_ISREG(info.st_mode):
-        files.setdefault(path, FoundFiles(path, info.st_mtime_ns, info.st_size))
+        files.setdefault(path, FoundFile(path, info.st_mtime_ns, info.st_size))

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from memlayer.edge.capture.payload import clean
 from memlayer.errors import UserError
 from memlayer.kinds import NOTED, Category, Kind, stored_for_team
-from memlayer.model import Memory, citation_of, event_id, memory_key, team_session
+from memlayer.model import Memory, event_id, team_session
 from memlayer.notes.addressed import addressed_spans
 from memlayer.text.context_block import cut, flatten
 from memlayer.turns.headline import fitting
-from memlayer.turns.salience import importance
+from memlayer.turns.salience import new_memory
 
 SUFFIX = ".md"
 MAX_CHARS = 1000  # of a note's text
@@ -71,12 +71,9 @@ class TeamNote:
         """
         memory_id = event_id(project_id, writer, Kind.TEAM, self.id)
         at_ms = min(now_ms, calendar.timegm(time.strptime(self.day, "%Y-%m-%d")) * 1000 + 12 * 3_600_000)
-        return Memory(
-            id=memory_id, key=memory_key(Category.CUSTOM, memory_id, at_ms), citation=citation_of(memory_id),
-            category=Category.CUSTOM, kind=stored_for_team(self.kind, self.author), text=self.text,
-            importance=importance(Category.CUSTOM, self.text), project_id=project_id,
-            session_id=team_session(project_id), prompt_id="", source_ids=(), at_ms=at_ms,
-            headline=self.headline, subject=self.subject,
+        return new_memory(
+            memory_id, Category.CUSTOM, stored_for_team(self.kind, self.author), self.text, at_ms,
+            project_id=project_id, session_id=team_session(project_id), headline=self.headline, subject=self.subject,
         )  # fmt: skip
 
 

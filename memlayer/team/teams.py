@@ -14,10 +14,10 @@ from typing import Any
 
 from memlayer.edge.home import project, registry
 from memlayer.errors import ShareError, UserError
-from memlayer.indexing.indexer import Indexer, drop_unused
+from memlayer.indexing.indexer import Indexer
 from memlayer.memory_files.folders import digest_of
 from memlayer.model import GLOBAL, Memory, team_session
-from memlayer.ports import DeletionPlan, MemoryQuery, Store, VectorCache
+from memlayer.ports import MemoryQuery, Store
 from memlayer.records.projects import Projects, git_setting
 from memlayer.records.tombstones import Tombstones
 from memlayer.team.note import Refused, TeamNote, id_of, name_of, promoted, read_note
@@ -64,7 +64,6 @@ class Teams:
     home: str
     store: Store
     indexer: Indexer
-    cache: VectorCache
     projects: Projects
     tombstones: Tombstones
     in_writer: Callable[[str, Callable[[], Any]], Any] = lambda name, job: job()
@@ -103,7 +102,9 @@ class Teams:
                 team.promoted.clear()
                 if not keeps:
                     self._push(project_id, team, self._place(project_id, team.address), Synced())
-                self.in_writer("leave a team", lambda: self._erase([row.id for row in self._held(project_id)]))
+                self.in_writer(
+                    "leave a team", lambda: self.indexer.erase_lent([row.id for row in self._held(project_id)])
+                )
             end_team(self.home, project_id)
         self.on_taken(project_id)
         return team.address
@@ -234,18 +235,11 @@ class Teams:
                 self.indexer.index([row for row in fresh if not row.superseded_by])
                 self.store.put_memories(fresh)
         gone = [id_ for id_ in held if id_ not in wanted]
-        self._erase(gone)
+        self.indexer.erase_lent(gone)
         done.notes, done.new, done.gone = len(wanted), len(fresh), len(gone)
 
     def _held(self, project_id: str) -> list[Memory]:
         return self.store.memories(MemoryQuery(session_id=team_session(project_id), limit=EVERYTHING))
-
-    def _erase(self, ids: Sequence[str]) -> None:
-        """Erase colleagues' notes without tombstones: they may come again."""
-        if ids:
-            with self.indexer.lock:
-                self.store.forget(DeletionPlan(memory_ids=tuple(ids)))
-                drop_unused(self.store, self.cache)
 
     # -- where
 

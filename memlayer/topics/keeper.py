@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from memlayer.edge.capture.spool import event_id
 from memlayer.indexing.indexer import Indexer
 from memlayer.kinds import Category, Kind
-from memlayer.model import Memory, citation_of, memory_key
+from memlayer.model import Memory
 from memlayer.ports import MemoryQuery, Store
 from memlayer.records.tombstones import Tombstones
 from memlayer.topics.grouping import Topic, line_of, topics_of
 from memlayer.topics.profile import profiles
-from memlayer.turns.salience import importance
+from memlayer.turns.salience import new_memory
 
 MONTH_MS = 30 * 86_400_000
 FEWEST_TURNS = 3  # fewer turns are their own summary
@@ -56,18 +56,7 @@ class TopicKeeper:
 
     def _memory(self, project_id: str, topic: Topic) -> Memory:
         made = event_id(project_id, topic.profiles[0].session_id, Kind.TOPIC)
-        text = line_of(topic)
-        return Memory(
-            id=made,
-            key=memory_key(Category.DAILY, made, topic.last_ms),
-            citation=citation_of(made),
-            category=Category.DAILY,
-            kind=Kind.TOPIC,
-            text=text,
-            importance=importance(Category.DAILY, text),
-            project_id=project_id,
-            session_id="",
-            prompt_id="",
+        return new_memory(
+            made, Category.DAILY, Kind.TOPIC, line_of(topic), topic.last_ms, project_id=project_id,
             source_ids=topic.source_ids,
-            at_ms=topic.last_ms,
-        )
+        )  # fmt: skip

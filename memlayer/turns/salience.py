@@ -1,13 +1,15 @@
-"""Salience: routine turns, and the importance of a memory."""
+"""Salience: routine turns, and the importance of a new memory."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from memlayer.edge.capture.noise import recallable
 from memlayer.edge.redaction.privacy import without_marks
 from memlayer.kinds import CATEGORIES, Category
+from memlayer.model import Memory, citation_of, memory_key
 from memlayer.turns.turn import prompt_and_answer
 
 ORDER_CHARS = 60
@@ -74,3 +76,12 @@ def importance(category: Category, text: str) -> float:
     """Return the category's own and 0.1 a signal, at most 0.2."""
     signal_count = sum(1 for signal in _SIGNALS if signal.search(text))
     return round(min(1.0, CATEGORIES[category].importance + min(MAX_SIGNAL, SIGNAL_STEP * signal_count)), 2)
+
+
+def new_memory(memory_id: str, category: Category, kind: str, text: str, at_ms: int, **fields: Any) -> Memory:
+    """Make a memory with its key, citation and importance. fields: of Memory."""
+    usual = {"session_id": "", "prompt_id": "", "source_ids": (), "importance": importance(category, text)}
+    return Memory(
+        id=memory_id, key=memory_key(category, memory_id, at_ms), citation=citation_of(memory_id), category=category,
+        kind=kind, text=text, at_ms=at_ms, **{**usual, **fields},
+    )  # fmt: skip

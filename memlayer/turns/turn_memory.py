@@ -8,9 +8,9 @@ from dataclasses import replace
 from memlayer.edge.capture.payload import NOISE, OWN_COMMAND, clean
 from memlayer.kinds import CATEGORIES, KINDS, Category, Kind
 from memlayer.kinds import mark_of as words_before
-from memlayer.model import Event, Memory, citation_of, memory_key, turn_memory_id
+from memlayer.model import Event, Memory, turn_memory_id
 from memlayer.turns.questions import is_open_question
-from memlayer.turns.salience import importance, is_routine, is_routine_text
+from memlayer.turns.salience import importance, is_routine, is_routine_text, new_memory
 from memlayer.turns.turn import ASSISTANT, MAX_MEMORY_CHARS, USER, readable, turn_text
 
 READ_CHARS = 200_000  # of a turn; what follows is in nobody's notes
@@ -75,20 +75,12 @@ def turn_memory(events: Sequence[Event]) -> Memory | None:
         return None
     first = spoken[0]
     memory_id = turn_memory_id(first.session_id, first.prompt_id)
-    return Memory(
-        id=memory_id,
-        key=memory_key(Category.CONVERSATION, memory_id, first.at_ms),
-        citation=citation_of(memory_id),
-        category=Category.CONVERSATION,
-        kind=_kind(prompt, answers),
-        text=text[:MAX_MEMORY_CHARS],
-        importance=importance(Category.CONVERSATION, text),
-        project_id=first.project_id,
-        session_id=first.session_id,
-        prompt_id=first.prompt_id,
+    return new_memory(
+        memory_id, Category.CONVERSATION, _kind(prompt, answers), text[:MAX_MEMORY_CHARS], first.at_ms,
+        importance=importance(Category.CONVERSATION, text), project_id=first.project_id,
+        session_id=first.session_id, prompt_id=first.prompt_id,
         source_ids=tuple(event.id for event in [*spoken, *done]),  # tool calls are forgotten with the turn
-        at_ms=first.at_ms,
-    )
+    )  # fmt: skip
 
 
 def _kind(prompt: str, answers: Sequence[str]) -> Kind:

@@ -12,11 +12,11 @@ from memlayer.briefing.standing_orders import by_a_person
 from memlayer.consolidation.rules.extraction import has
 from memlayer.edge.capture.spool import event_id
 from memlayer.kinds import KINDS, Category, Kind
-from memlayer.model import Event, Memory, citation_of, memory_key
+from memlayer.model import Event, Memory
 from memlayer.ports import MemoryQuery, Store
 from memlayer.text.context_block import flatten
 from memlayer.text.sentences import USER, candidates
-from memlayer.turns.salience import importance
+from memlayer.turns.salience import new_memory
 
 SAID = ("user", "assistant", "tool")
 MAX_EVENTS = 20_000
@@ -47,20 +47,10 @@ def put_summary(store: Store, session_id: str, text: str, *, kept: Collection[st
     if not events or not text.strip():
         return None
     made = event_id(session_id, "", Kind.COMPACTION, str(at_ms))
-    memory = Memory(
-        id=made,
-        key=memory_key(Category.DAILY, made, at_ms),
-        citation=citation_of(made),
-        category=Category.DAILY,
-        kind=Kind.COMPACTION,
-        text=text.strip(),
-        importance=importance(Category.DAILY, text),
-        project_id=events[-1].project_id,
-        session_id=session_id,
-        prompt_id="",
-        source_ids=tuple(event.id for event in events),
-        at_ms=at_ms,
-    )
+    memory = new_memory(
+        made, Category.DAILY, Kind.COMPACTION, text.strip(), at_ms, project_id=events[-1].project_id,
+        session_id=session_id, source_ids=tuple(event.id for event in events),
+    )  # fmt: skip
     store.put_memories([memory])
     return memory
 

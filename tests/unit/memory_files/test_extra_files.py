@@ -18,7 +18,7 @@ from memlayer.ports import MemoryQuery
 from memlayer.records.tombstones import Tombstones
 from memlayer.text.chunking import estimate_tokens
 from memlayer.text.terms import query_terms
-from tests.support.turns_in_memory import NoCache, TurnsInMemory
+from tests.support.turns_in_memory import TurnsInMemory
 
 KEY = "AKIA" + "Q7XZ3M5K9PLW2RT8"
 PRIVATE_KEY = "-----BEGIN %s KEY-----\n%s\n-----END %s KEY-----" % (
@@ -42,7 +42,7 @@ class Shelf(TurnsInMemory):
 
     def start(self) -> None:
         self.extra = ExtraFiles(
-            str(self.home), self.store, self.indexer, NoCache(), self.projects, Tombstones(str(self.home)), self.named
+            str(self.home), self.store, self.indexer, self.projects, Tombstones(str(self.home)), self.named
         )
 
     def sync(self) -> None:
