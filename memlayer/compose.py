@@ -109,6 +109,7 @@ class Services:
     extra: ExtraFiles
     usages: UsageLog
     readings: ReadingLog
+    keeper: NoteKeeper
     reader: SessionReader | None
     sharing: Sharing
     teams: Teams
@@ -198,13 +199,14 @@ def open_services(
         overlap_tokens=settings.chunking.overlap_tokens,
     )
     usages = UsageLog(home, store, is_tracking=settings.citations.track)
+    keeper = NoteKeeper(store, indexer, tombstones, tasks)
     return Services(
         store=store, cache=cache, terms=terms, indexer=indexer, ingest=ingest, retriever=retriever, live=live,
         recall=recall, tasks=tasks, forget=forget, retention=retention,
         consolidator=consolidator, files=files, extra=extra,
         imports=ImportLog(Path(paths.cache(home)) / "imports.sqlite"),
         topics=TopicKeeper(store, indexer, tombstones), usages=usages, readings=readings,
-        reader=session_reader(settings, home, store, indexer, tasks),
+        keeper=keeper, reader=session_reader(settings, home, store, keeper),
         sharing=Sharing(home, store, indexer, projects, tombstones),
         teams=Teams(home, store, indexer, projects, tombstones),
     )  # fmt: skip
@@ -295,9 +297,7 @@ def language_model_since(settings: Settings, home: str, now_ms: int) -> int:
     return turned_on(home, ("%s %s" % (chosen.provider, chosen.base_url)).strip(), now_ms)
 
 
-def session_reader(
-    settings: Settings, home: str, store: Store, indexer: Indexer, tasks: TaskBook
-) -> SessionReader | None:
+def session_reader(settings: Settings, home: str, store: Store, keeper: NoteKeeper) -> SessionReader | None:
     """Return the reader of sessions, if a model is on; loads nothing."""
     chosen = settings.consolidation
     if chosen.provider == "rules" or not settings.notes.enabled:
@@ -305,7 +305,7 @@ def session_reader(
     model = language_model(settings)
     return SessionReader(
         store=store,
-        keeper=NoteKeeper(store, indexer, Tombstones(home), tasks),
+        keeper=keeper,
         readings=ReadingLog(home),
         model=model,
         budget=ModelBudget(paths.model_use(home), daily_calls=chosen.daily_calls, daily_tokens=chosen.daily_tokens),

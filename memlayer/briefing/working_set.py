@@ -11,7 +11,7 @@ from memlayer.briefing.listed_start import REST_SESSIONS, Known
 from memlayer.briefing.standing_orders import orders_in_force
 from memlayer.consolidation.authors import by_models
 from memlayer.consolidation.echoes import without_echoes
-from memlayer.consolidation.extractor import SESSION_READER, is_rule_made
+from memlayer.consolidation.extractor import SESSION_READER, is_noted, is_rule_made
 from memlayer.kinds import Category, Kind
 from memlayer.model import CITED, GLOBAL, OPENED, Memory, team_session
 from memlayer.ports import MemoryQuery, Store, UsageQuery
@@ -71,7 +71,7 @@ def _known(
     templated = past_sessions.sent_again(reports)
     orders = [order for order in orders if order.pinned or (order.session_id, order.prompt_id) not in templated]
     told = {order.id for order in orders}.union(excluded_ids)
-    ours = [row for row in core if row.settled == SESSION_READER or not is_rule_made(row)]
+    ours = [row for row in core if is_noted(row) or not is_rule_made(row)]
     every = {row.id: row for row in (*orders, *ours, *everywhere)}
     notes = [row for row in without_echoes(list(every.values())) if row.id not in told and row.kind != Kind.TASK]
     used: dict[str, int] = {}

@@ -69,6 +69,9 @@ class ConsolidationSettings(AskedModel):
         "`session`: the model reads each session once, when it is over (docs/notes.md). `turn`: after each turn, which "
         "costs more and cannot know what held.",
     )
+    by_session: bool = setting(
+        False, "The session's own model is asked at its start to write what is worth a note, two at most, each checked."
+    )
     timeout_s: Real = setting(60.0, "Time for one call.", unit="s", ge=1, le=600)
     daily_calls: Whole = setting(200, "Calls in a day; then sessions wait.", unit="calls", ge=0, le=100_000)
     daily_tokens: Whole = setting(

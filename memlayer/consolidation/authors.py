@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memlayer.consolidation.extractor import SESSION_READER, is_rule_made
+from memlayer.consolidation.extractor import is_noted, is_rule_made
 from memlayer.model import Event, Memory
 from memlayer.ports import Store
 from memlayer.text.terms import index_terms
@@ -39,7 +39,7 @@ def is_models(memory: Memory, sources: Sequence[Event]) -> bool:
     )
     if memory.pinned or not is_untouched:
         return False
-    if memory.settled == SESSION_READER and is_rule_made(memory):
+    if is_noted(memory) and is_rule_made(memory):
         return True
     terms = frozenset(index_terms(memory.text).split())
     holders = [event for event in sources if len(terms & set(index_terms(event.text).split())) >= SHARE * len(terms)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memlayer.consolidation.extractor import SESSION_READER
+from memlayer.consolidation.extractor import is_noted
 from memlayer.model import Memory
 from memlayer.turns.evidence import Evidence, from_json
 
@@ -14,8 +14,8 @@ def without_echoes(orders: Sequence[Memory]) -> list[Memory]:
 
     Both rest on the same words of one turn; the person's own wording stays.
     """
-    own = [(row.session_id, span) for row in orders if row.settled != SESSION_READER for span in spans_of(row)]
-    return [row for row in orders if row.pinned or row.settled != SESSION_READER or not _repeats(row, own)]
+    own = [(row.session_id, span) for row in orders if not is_noted(row) for span in spans_of(row)]
+    return [row for row in orders if row.pinned or not is_noted(row) or not _repeats(row, own)]
 
 
 def _repeats(row: Memory, own: Sequence[tuple[str, Evidence]]) -> bool:

@@ -15,6 +15,7 @@ from memlayer.turns.evidence import MAX_QUOTE_CHARS, align, evidence_of, to_json
 from memlayer.turns.turn import spoken_text
 
 SESSION_READER = "notes-1"  # Memory.settled of all that a language model wrote of a session
+SESSION_WRITER = "notes-1 by session"  # of a note that the session's own model wrote, never a rule
 BY_RULES = "rules-"  # turns read by rules alone are settled anew when the rules change
 RULES = BY_RULES + "6"  # goes up when the rules would read old turns differently: they are then consolidated again
 MIN_SENTENCE_COLUMNS = 4  # "PR만 써." is a rule
@@ -83,6 +84,11 @@ def is_withdrawn(memory: Memory) -> bool:
     It ends at the very moment of its turn; what a person or newer rules retire ends later.
     """
     return bool(memory.superseded_by) and memory.superseded_by == memory.id and memory.superseded_ms == memory.at_ms
+
+
+def is_noted(memory: Memory) -> bool:
+    """True for a note of a reading model, or of its session's."""
+    return memory.settled in (SESSION_READER, SESSION_WRITER)
 
 
 def is_rule_made(memory: Memory) -> bool:

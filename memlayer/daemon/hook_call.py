@@ -44,7 +44,8 @@ class Answer(NamedTuple):
     """Answer to a hook.
 
     is_continued: the model goes on, storing memories. tells_rules: the notice is the line about the session's rules.
-    has_orders: the context begins with the standing orders that a compaction was told too late.
+    has_orders: the context begins with the standing orders that a compaction was told too late. asks: a line that asks
+    the model for notes, and tells none.
     """
 
     context: str = ""
@@ -53,6 +54,7 @@ class Answer(NamedTuple):
     is_continued: bool = False
     tells_rules: bool = False
     has_orders: bool = False
+    asks: str = ""
     moment: Moment | None = None  # a tool call's
 
 

@@ -43,6 +43,7 @@ RESERVE_S = 0.08
 # A young daemon has not taken in the spool yet.
 SETTLING_S = 60.0
 SUBAGENT_CHARS = 600
+ASKED_SOURCES = ("startup", "clear", "compact")  # a resumed context has the line already
 
 
 def answer(handler: Handler, request: protocol.Request, send: Send, state: State) -> None:
@@ -77,7 +78,8 @@ def answer(handler: Handler, request: protocol.Request, send: Send, state: State
         send(protocol.DURABLE, b"")
 
     def reply(answer: Answer) -> None:
-        body = hook_reply(request.op[len("hook.") :], answer.context, answer.notice)
+        context = "\n\n".join(filter(None, (answer.context, answer.asks)))
+        body = hook_reply(request.op[len("hook.") :], context, answer.notice)
         send(protocol.REPLY, continuation() if answer.is_continued else body)
 
     serve(state, handler, call, started + deadline_s, keep=keep, reply=reply)
@@ -111,7 +113,9 @@ def answer_start(state: State, call: HookCall) -> Answer:
     notice = _health_notice(state) or _ready_notice(state)
     state.rule_notices.hand_over(call.session.id, lambda other: _is_over(state, other, call.session.project_id))
     line = "" if notice else _rules_line(state, call)
-    return Answer(context, notice or line or _offer(state, call), tells_rules=bool(line))
+    is_new = call.payload.source in ASKED_SOURCES and not call.session.is_run and state.settings.capture.enabled
+    asks = notes_offer.BY_SESSION_LINE if is_new and reading.is_by_session(state, call.session) else ""
+    return Answer(context, notice or line or _offer(state, call), tells_rules=bool(line), asks=asks)
 
 
 def _offer(state: State, call: HookCall) -> str:

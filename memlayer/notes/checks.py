@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from http import HTTPStatus
+from typing import Any
 
-from memlayer.kinds import NOTED
+from memlayer.consolidation.rules.own_words import own_words
+from memlayer.kinds import NOTED, Kind
 from memlayer.notes.addressed import addressed_spans, is_addressed
 from memlayer.notes.answer import DraftNote
 from memlayer.notes.session_turns import SessionTurn, align_in_turns
-from memlayer.text.sentences import is_question, sentences
+from memlayer.text.sentences import is_question, prose, sentences
 from memlayer.text.terms import index_terms
 from memlayer.turns.evidence import Evidence, is_short
 from memlayer.turns.headline import MAX_HEADLINE_CHARS, MAX_SUBJECT_CHARS
@@ -37,6 +39,8 @@ _NAME = re.compile(
     r"|(?<![\w/.-])[A-Za-z0-9_-]+\.(?:py|tsx?|jsx?|go|rs|rb|java|kt|toml|ya?ml|json|md|sql|sh|lock|env|txt|proto|cpp)"
     r"(?![A-Za-z0-9_])"
 )
+SHOWN_BY_TOOLS = frozenset((Kind.ATTEMPT, Kind.CAUSE))  # kinds that a tool's output proves
+TOOL = "tool"  # the speaker of such evidence
 _ECHO = re.compile(
     r"\"(?:quote|replaces|kind)\"|\[mem:|\[redacted:|\[left out|language model that keeps|</?session-", re.I
 )
@@ -60,6 +64,7 @@ class Refusal(StrEnum):
     REPEATED = "a note in force says it already"
     FORGOTTEN = "the person forgot it"
     TOO_MANY = "the session has as many stronger notes as a session may add"
+    SECRET = "it holds a secret or a private part"
     # Of a memory that was in force, which `restore` brings back.
     DROPPED = "retired: a session shows that it holds no more"
     READ_AGAIN = "retired: drawn from a turn that a model has read since"
@@ -90,6 +95,10 @@ class RefusedNote:
 
     draft: DraftNote
     reason: Refusal
+
+    def as_row(self, at_ms: int) -> dict[str, Any]:
+        """Return its row in the record of a session's reading."""
+        return {"kind": self.draft.kind[:20], "text": self.draft.text, "reason": self.reason.value, "at_ms": at_ms}
 
 
 class SessionText:
@@ -146,6 +155,28 @@ def check(draft: DraftNote, turns: Sequence[SessionTurn], replaced: Sequence[str
     error = _known_error(draft.error, session)
     headline = headline_from(draft.headline, [*replaced, text], turns)
     return CheckedNote(draft, text, turn, (evidence, *others), files, error, headline, subject_from(draft.subject))
+
+
+def check_own(
+    draft: DraftNote, turns: Sequence[SessionTurn], seen: Mapping[str, str], replaced: Sequence[str] = ()
+) -> CheckedNote | RefusedNote:
+    """Compare a note with the session whose own model wrote it.
+
+    Its quote must be the person's own words, none that they pasted, or of an attempt or a cause what a tool said. The
+    model's own words prove nothing. seen: prompt id -> output of the turn's tools.
+    """
+    known = [*replaced, *(turn.spoken for turn in turns), *seen.values()]
+    typed = [replace(turn, prompt=prose(own_words(turn.prompt)), answer="") for turn in turns]
+    result = check(draft, typed, known)
+    if isinstance(result, CheckedNote):
+        place = align_in_turns(draft.quote, result.turn.number, [replace(turn, answer="") for turn in turns])
+        return replace(result, evidence=(place[1],)) if place is not None else RefusedNote(draft, Refusal.NO_QUOTE)
+    if result.reason != Refusal.NO_QUOTE or draft.kind not in SHOWN_BY_TOOLS:
+        return result
+    result = check(draft, [replace(turn, prompt="", answer=seen.get(turn.prompt_id, "")) for turn in turns], known)
+    if isinstance(result, RefusedNote):
+        return result
+    return replace(result, evidence=tuple(replace(row, speaker=TOOL) for row in result.evidence))
 
 
 def headline_from(text: str, sources: Iterable[str], turns: Sequence[SessionTurn] = ()) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from memlayer.briefing.past_sessions import of_a_script
@@ -14,13 +14,13 @@ from memlayer.briefing.summary_text import add_part
 from memlayer.briefing.working_set import TURNS_LOOKED_AT
 from memlayer.consolidation.authors import by_models
 from memlayer.consolidation.conflicts import Draft
-from memlayer.consolidation.extractor import SESSION_READER, is_rule_made
+from memlayer.consolidation.extractor import SESSION_READER, SESSION_WRITER, is_noted, is_rule_made
 from memlayer.consolidation.statement import statement_of
 from memlayer.indexing.indexer import Indexer
 from memlayer.kinds import Category, Kind
 from memlayer.model import Memory, citation_of
 from memlayer.notes.answer import DraftNote, DraftTask, SessionAnswer
-from memlayer.notes.checks import MIN_TEXT_CHARS, CheckedNote, Refusal, RefusedNote, check, checked_summary
+from memlayer.notes.checks import MIN_TEXT_CHARS, CheckedNote, Refusal, RefusedNote, check, check_own, checked_summary
 from memlayer.notes.merging import is_unconfirmed, merge, taken_back, with_doubt
 from memlayer.notes.request import FURTHER_KINDS, room_for
 from memlayer.notes.session_turns import SessionTurn, align_in_turns
@@ -38,6 +38,7 @@ from memlayer.turns.headline import MAX_HEADLINE_CHARS
 
 MAX_ROWS = 10_000
 SAID_BY_PERSON = "user"
+MAX_OWN = 2  # notes that a session's own model may write
 RUN_CLAIMS = {True: "실행의 주장: ", False: "A run claims: "}  # of a session whose prompts nobody typed
 
 
@@ -55,7 +56,10 @@ class Question:
 
 @dataclass
 class Kept:
-    """The effect of one answer. is_run: nobody typed the prompts."""
+    """The effect of one answer.
+
+    is_run: nobody typed the prompts. is_own: the session's own model wrote it.
+    """
 
     notes: list[Memory] = field(default_factory=list)
     tasks: list[Task] = field(default_factory=list)
@@ -63,6 +67,7 @@ class Kept:
     ended: list[RefusedNote] = field(default_factory=list)  # memories, with the reason
     questions: list[Question] = field(default_factory=list)
     is_run: bool = False
+    is_own: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,7 +101,7 @@ class NoteKeeper:
         rows = (
             self.store.memories(MemoryQuery(superseded_by=ids, category=Category.CORE, limit=MAX_ROWS)) if ids else []
         )
-        return [row for row in rows if row.settled == SESSION_READER and row.kind != Kind.TASK and row.id not in ids]
+        return [row for row in rows if is_noted(row) and row.kind != Kind.TASK and row.id not in ids]
 
     def open_tasks(self, project_id: str) -> list[Memory]:
         """Return the memories of the project's open tasks, newest first."""
@@ -116,13 +121,33 @@ class NoteKeeper:
             kept.is_run = self._is_run(session)
             room = Counter({False: 1}) if kept.is_run else room_for(len(turns))
             for note in answer.notes:
-                self._keep_note(draft, kept, session, turns, note, by_citation, room)
+                result = check(note, turns, [row.text for row in _named(note, by_citation)])
+                self._keep_note(draft, kept, session, turns, result, by_citation, room)
             for citation in () if kept.is_run else answer.drop:
                 self._drop(draft, kept, by_citation.get(citation), turns[-1].at_ms)
             self._keep_tasks(kept, session, turns, () if kept.is_run else answer.tasks)
             draft.commit()
             shown = [row.text for row in (*by_citation.values(), *self.open_tasks(session.project_id))]
             self._keep_summary(session, turns, answer.summary, summary, shown)
+        return kept
+
+    def keep_own(
+        self, session: Session, turns: Sequence[SessionTurn], seen: Mapping[str, str], note: DraftNote
+    ) -> Kept:
+        """Write a note of the session's own model. Raises StoreError.
+
+        seen: prompt id -> output of the turn's tools. A note that is sent twice counts once.
+        """
+        kept = Kept(is_run=self._is_run(session), is_own=True)
+        with self.indexer.lock:
+            draft = Draft(self.store, self.indexer)
+            by_citation = {row.citation: row for row in self.in_force(session.project_id)}
+            query = MemoryQuery(session_id=session.id, category=Category.CORE, limit=MAX_ROWS)
+            written = sum(row.settled == SESSION_WRITER for row in self.store.memories(query))
+            room = Counter({False: max(0, (1 if kept.is_run else MAX_OWN) - written)})
+            result = check_own(note, turns, seen, [row.text for row in _named(note, by_citation)])
+            self._keep_note(draft, kept, session, turns, result, by_citation, room)
+            draft.commit()
         return kept
 
     def _is_run(self, session: Session) -> bool:
@@ -145,25 +170,25 @@ class NoteKeeper:
         kept: Kept,
         session: Session,
         turns: Sequence[SessionTurn],
-        note: DraftNote,
+        result: CheckedNote | RefusedNote,
         by_citation: dict[str, Memory],
         room: Counter[bool],
     ) -> None:
-        named = [by_citation[citation] for citation in note.replaces if citation in by_citation]
-        result = check(note, turns, [row.text for row in named])
         if isinstance(result, RefusedNote):
             kept.refused.append(result)
             return
+        note = result.draft
+        named = _named(note, by_citation)
         models = by_models(self.store, named)
         ours = [row for row in named if row.id in models or row.id in draft.memories]
         ours = [row for row in ours if not (kept.is_run and rests_on_person(row))]
         merged = merge(result, ours, turns)
-        new = self._memory_of(session, turns, result, merged.text)
+        new = self._memory_of(session, turns, result, merged.text, SESSION_WRITER if kept.is_own else SESSION_READER)
         new = claimed(new) if kept.is_run else new
         problem = self._problem(new, by_citation.values(), {row.id for row in merged.replaced})
         is_applied = any(row.id == new.id for row in by_citation.values())
         adds = not merged.replaced and not (is_applied and note.replaces)
-        if problem is None and (kept.is_run or adds):
+        if problem is None and (not is_applied if kept.is_own else kept.is_run or adds):
             problem = _take(room, new.known_kind)
         if problem is not None:
             kept.refused.append(RefusedNote(note, problem))
@@ -179,16 +204,18 @@ class NoteKeeper:
         by_citation[new.citation] = new
         kept.notes.append(new)
 
-    def _memory_of(self, session: Session, turns: Sequence[SessionTurn], note: CheckedNote, text: str) -> Memory:
+    def _memory_of(
+        self, session: Session, turns: Sequence[SessionTurn], note: CheckedNote, text: str, author: str
+    ) -> Memory:
         prompt_ids = {row.prompt_id for row in note.evidence}
         sources = [event_id for turn in turns if turn.prompt_id in prompt_ids for event_id in turn.event_ids]
         made = statement_of(
             session.project_id, text, note.draft.kind,
-            origin="\0".join((session.id, SESSION_READER, note.draft.text)), session_id=session.id, source_ids=sources,
+            origin="\0".join((session.id, author, note.draft.text)), session_id=session.id, source_ids=sources,
             at_ms=max(turn.at_ms for turn in turns if turn.prompt_id in prompt_ids), prompt_id=note.turn.prompt_id,
         )  # fmt: skip
         return replace(
-            made, settled=SESSION_READER, evidence=evidence.to_json(note.evidence), files=note.files, error=note.error,
+            made, settled=author, evidence=evidence.to_json(note.evidence), files=note.files, error=note.error,
             headline=with_doubt(note.headline, text), subject=note.subject,
         )  # fmt: skip
 
@@ -274,7 +301,7 @@ class NoteKeeper:
         drawn = [
             row
             for row in self.store.memories(query)
-            if row.settled != SESSION_READER and is_rule_made(row) and set(row.source_ids) <= set(sources)
+            if not is_noted(row) and is_rule_made(row) and set(row.source_ids) <= set(sources)
         ]
         orders = [row for row in drawn if row.known_kind is Kind.PREFERENCE and is_order(row.known_kind, row.text)]
         spared = {row.id for row in by_a_person(self.store, orders)}
@@ -313,13 +340,18 @@ def claimed(note: Memory) -> Memory:
     return replace(note, text=mark + note.text, headline=headline if len(headline) <= MAX_HEADLINE_CHARS else "")
 
 
+def _named(note: DraftNote, by_citation: Mapping[str, Memory]) -> list[Memory]:
+    """Return the memories in force that a note replaces."""
+    return [by_citation[citation] for citation in note.replaces if citation in by_citation]
+
+
 def _retired(memory: Memory, reason: Refusal) -> RefusedNote:
     return RefusedNote(DraftNote(memory.kind, memory.text, "", 0), reason)
 
 
 def _is_ahead(note: Memory, session: Session, unread: Sequence[SessionTurn]) -> bool:
     """Return whether a rule drew a note from unread turns."""
-    if note.session_id != session.id or note.settled == SESSION_READER or not is_rule_made(note):
+    if note.session_id != session.id or is_noted(note) or not is_rule_made(note):
         return False
     prompts = {row.prompt_id for row in from_json(note.evidence)} or {note.prompt_id}
     return prompts <= {turn.prompt_id for turn in unread}

@@ -234,10 +234,7 @@ class SessionReader:
 
     def _note(self, reading: Reading, part: Part, kept: Kept, answer: SessionAnswer) -> None:
         at_ms = int(self.clock() * 1000)
-        reading.refused += [
-            {"kind": row.draft.kind[:20], "text": row.draft.text, "reason": row.reason.value, "at_ms": at_ms}
-            for row in (*kept.refused, *kept.ended)
-        ]
+        reading.refused += [row.as_row(at_ms) for row in (*kept.refused, *kept.ended)]
         reading.questions += [asdict(row) for row in kept.questions]
         reading.read += [turn.digest for turn in part.request.turns]
         events = [event_id for turn in part.request.turns for event_id in turn.event_ids]

@@ -12,7 +12,7 @@ from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from memlayer.consolidation.echoes import without_echoes
-from memlayer.consolidation.extractor import SESSION_READER
+from memlayer.consolidation.extractor import is_noted
 from memlayer.indexing.term_stats import TermStats
 from memlayer.kinds import BINDING, KINDS, Category, Kind, mark_of
 from memlayer.model import Memory, team_session
@@ -93,8 +93,8 @@ class ProjectNotes:
             MemoryQuery(project_id=project_id, category=Category.CORE, is_current=True, limit=MAX_NOTES)
         )
         tasks = [row for row in rows if row.known_kind is Kind.TASK]
-        told = without_echoes([row for row in rows if row.settled == SESSION_READER or row.known_kind in BINDING])
-        rows = [row for row in told if row.settled == SESSION_READER and row.kind != Kind.TASK]
+        told = without_echoes([row for row in rows if is_noted(row) or row.known_kind in BINDING])
+        rows = [row for row in told if is_noted(row) and row.kind != Kind.TASK]
         of_team = self.store.memories(
             MemoryQuery(session_id=team_session(project_id), is_current=True, limit=MAX_NOTES)
         )

@@ -47,7 +47,8 @@ class Evidence:
     """The words that a statement rests on.
 
     prompt_id: the turn; start, end: characters of the turn's spoken text; digest: SHA-256 of these characters;
-    confidence: 1.0 exact, .95 normalised, else the similarity. speaker: user or assistant.
+    confidence: 1.0 exact, .95 normalised, else the similarity. speaker: user or assistant, or
+    tool: then start and end count in the output of the turn's tools.
     """
 
     prompt_id: str

@@ -131,6 +131,12 @@ def call_of(text: str, detail: str) -> Call:
     return Call(tool, first.partition(": ")[2], outcome == FAILED, lines[0] if lines else "", took_s)
 
 
+def output_of(text: str, detail: str) -> str:
+    """Return the output in a tool event, "" of an edit."""
+    tool, _, outcome = detail.partition(" ")
+    return "" if tool in EDITS and outcome != FAILED else text.partition("\n")[2]
+
+
 def from_calls(calls: Iterable[Call], project_dir: str) -> WorkDone:
     """The work of tool calls, newest kept where there is too much."""
     files: dict[str, None] = {}

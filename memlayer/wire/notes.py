@@ -30,7 +30,8 @@ class ReadingState(Message):
 class NotesState(ReadingState):
     """Who reads sessions, and its budget.
 
-    is_allowed: by the project that was asked for. problem: the model's last one.
+    is_allowed: by the project that was asked for. problem: the model's last one. by_session: sessions' own models may
+    write, and own_notes are theirs.
     """
 
     provider: str = ""
@@ -46,6 +47,8 @@ class NotesState(ReadingState):
     problem: str = ""
     problem_ms: int = 0
     model_missing: str = ""
+    by_session: bool = False
+    own_notes: int = 0
 
 
 class RefusedNote(Message):

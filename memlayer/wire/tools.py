@@ -93,11 +93,15 @@ class MemStats(Asking[StoredCounts], tag="mem.stats"):
 class MemRemember(Asking[TextForModel], tag="mem.remember"):
     """at_ms: of the call, Unix time; sent twice, it counts once.
 
-    kind: of kinds.NOTED, "" for that of its words. replaces: citations of memories that it makes untrue.
+    kind: of kinds.NOTED, "" for that of its words. replaces: citations of memories that it makes untrue. headline,
+    subject, quote: of a note by the session's own model (consolidation.by_session).
     """
 
     text: str = ""
     kind: str = ""
+    headline: str = ""
+    subject: str = ""
+    quote: str = ""
     files: Names = ()
     replaces: Names = ()
     at_ms: int = 0

@@ -137,5 +137,5 @@ def test_status_line_says_reading(home: Path) -> None:
 def test_reader_is_none_without_a_yes(home: Path) -> None:
     home.mkdir(mode=0o700)
     settings = load_settings(str(home), {"MEMLAYER_CONSOLIDATION__PROVIDER": "claude-cli", "ANTHROPIC_API_KEY": "x"})
-    assert compose.session_reader(settings, str(home), None, None, None) is None  # type: ignore[arg-type]
+    assert compose.session_reader(settings, str(home), None, None) is None  # type: ignore[arg-type]
     assert json.loads(Cli(home, home)("statusline", "--json", stdin="{}").stdout)["is_reading"] is False

@@ -61,7 +61,12 @@ def test_on_reads_status_tells_off_stops(
     play(hook, "before")
     daemon.settle()
     said = run(*on(api)).stdout
-    assert "127.0.0.1 (tiny) reads each session once" in said and "6,000 tokens" in said and said.count("\n") == 3
+    assert (
+        "127.0.0.1 (tiny) reads each session once" in said
+        and "6,000 tokens" in said
+        and said.count("\n") == 4
+        and "--by session" in said
+    )
     assert api.asked == []  # the session from before is left alone
     play(hook, "s1")
     wait_for(lambda: json.loads(run("notes", "status", "--json").stdout)["read"] == 1)  # notes are kept before the log

@@ -10,7 +10,7 @@ from memlayer.edge.capture.payload import clean
 from memlayer.model import Memory
 from memlayer.notes.answer import parse
 from memlayer.notes.keeper import Kept, NoteKeeper
-from memlayer.notes.session_turns import Failure, SessionTurn
+from memlayer.notes.session_turns import Failure, SessionTurn, turns_of
 from memlayer.ports import MemoryQuery
 from tests.support.consolidating_in_memory import Consolidating
 
@@ -34,10 +34,12 @@ class Noting(Consolidating):
 
     def tell(self, session: str, *turns: tuple[str, str]) -> list[SessionTurn]:
         """Take in a session's turns; return them as the model reads them."""
-        from memlayer.notes.session_turns import turns_of
-
         for number, (prompt, answer) in enumerate(turns):
             self.say(session, "%s-%d" % (session, number), prompt, answer, at=number)
+        return self.turns_of(session)
+
+    def turns_of(self, session: str) -> list[SessionTurn]:
+        """Return a session's turns as the model reads them."""
         return turns_of(self.store.events(session_id=session), "")
 
     def answer(self, session: str, turns: list[SessionTurn], value: dict[str, Any] | str) -> Kept | None:

@@ -36,8 +36,20 @@ READERS = {
     "anthropic": ("Anthropic's API", "by your key"),
     "openai": ("OpenAI's API", "by your key"),
 }
+OWN_OFF = "off: its own model is not asked; `memlayer notes on --by session` turns it on"
 TYPED = ("on", "off", "status", "refused")  # in a slash command, which cannot ask
 TEXT_CHARS = 100
+TOOL = "mcp__plugin_memlayer_memlayer__mem-remember"
+BY_SESSION = (
+    ": at its start each session's own model is asked to write what was tried and did not hold, lasting wishes, and "
+    "decisions with their reason, two notes at most. Each needs a quote of your words or a tool's, and is marked as a "
+    "model's; none becomes a rule. No call of its own: some 150 tokens a note. Runs that nobody types are not asked."
+)
+BESIDE = {
+    True: "Beside it the session's own model writes, as you said before.",
+    False: "Beside it the session's own model may write two notes, without a call of its own (some 150 tokens each): "
+    "`memlayer notes on --by session`.",
+}
 
 
 @click.group("notes", invoke_without_command=True)
@@ -76,12 +88,11 @@ def notes_verb(context: click.Context, is_refused: bool, from_stdin: bool, as_js
 @click.option("--provider", type=click.Choice(PROVIDERS), help="Who reads. Default: claude-cli, with its small model.")
 @click.option("--base-url", callback=not_empty, metavar="URL", help="A server of the same interface, such as Ollama.")
 @click.option("--model", callback=not_empty, metavar="NAME", help="Needed for openai; else its small model.")
-@click.option(
-    "--api-key-env", callback=not_empty, metavar="VARIABLE", help="The variable that holds the key, not the key."
-)
+@click.option("--api-key-env", callback=not_empty, metavar="VARIABLE", help="The variable of the key, not the key.")
+@click.option("--by", type=click.Choice(("reader", "session")), default="reader", help="session: its own model writes.")
 @json_option
 def on_verb(
-    provider: str | None, base_url: str | None, model: str | None, api_key_env: str | None, as_json: bool
+    provider: str | None, base_url: str | None, model: str | None, api_key_env: str | None, by: str, as_json: bool
 ) -> None:
     """Have each session read once, when it is over.
 
@@ -90,17 +101,18 @@ def on_verb(
     \b
     Examples:
       memlayer notes on
+      memlayer notes on --by session
       memlayer notes on --provider anthropic
       memlayer notes on --provider openai --base-url http://127.0.0.1:11434/v1 --model qwen3:8b
     """
-    from memlayer.config.edit import set_settings
-
-    set_settings(home(), changes_for(provider, base_url, model, api_key_env))
-    client().stop()
-    start_daemon()
-    state = ask(ops.Notes(os.getcwd()))
+    is_own = by == "session"
+    if is_own and (provider or base_url or model or api_key_env):
+        raise Incomplete("--by session has the session's own model write: it goes with no other model")
+    state = turned_on(changes_for_own() if is_own else changes_for(provider, base_url, model, api_key_env))
     if as_json:
         end_with_json(state)
+    if is_own:
+        return say_by_session(state)
     if not state.is_on:
         say(("Not in force", "yellow"), here(": another setting says no; see `memlayer config`."))
         return
@@ -118,8 +130,40 @@ def on_verb(
         "Its notes: `memlayer list core`. Refused ones: `memlayer notes refused`. Earlier sessions: "
         "`memlayer notes read --last 30 --dry-run`. Off: `memlayer notes off`."
     ))  # fmt: skip
+    say(here(BESIDE[state.by_session]))
     if state.model_missing:
         say(("But it cannot be asked yet", "yellow"), f": {line(state.model_missing, 300)}")
+
+
+def turned_on(changes: dict[str, list[str]]) -> NotesState:
+    """Make settings, and return the state under them."""
+    from memlayer.config.edit import set_settings
+
+    set_settings(home(), changes)
+    client().stop()
+    start_daemon()
+    return ask(ops.Notes(os.getcwd()))
+
+
+def say_by_session(state: NotesState) -> None:
+    """Say that the session's own model is asked, and what for."""
+    if not state.by_session:
+        say(("Not in force", "yellow"), here(": another setting says no; see `memlayer config`."))
+        return
+    say(("On", "green"), BY_SESSION)
+    say("Claude Code asks you before each note. To allow its tool for good, add to ~/.claude/settings.json yourself:")
+    say('{"permissions": {"allow": ["%s"]}}' % TOOL, indent=2)
+    say(here("Off: `memlayer notes off`, which ends the reading, too."))
+
+
+def changes_for_own() -> dict[str, list[str]]:
+    """Return the settings for the session's own model; no reader begins."""
+    from memlayer.config import load_what_holds
+
+    changes = {"consolidation.by_session": ["true"]}
+    if load_what_holds(home(), os.environ)[0].notes.enabled:
+        return changes
+    return {**changes, "notes.enabled": ["true"], "consolidation.provider": ["rules"]}
 
 
 def changes_for(
@@ -155,13 +199,17 @@ def changes_for(
 @notes_verb.command("off")
 @json_option
 def off_verb(as_json: bool) -> None:
-    """Stop it: nothing more is read or sent.
+    """Stop it: nothing more is read or sent, no model asked.
 
     You are not asked again. The notes stay; `memlayer forget` removes them.
     """
-    from memlayer.config import set_setting
+    from memlayer.config import load_what_holds
+    from memlayer.config.edit import set_settings
 
-    set_setting(home(), "consolidation.provider", ["rules"])
+    is_own = load_what_holds(home(), os.environ)[0].consolidation.by_session
+    set_settings(
+        home(), {"consolidation.provider": ["rules"], **({"consolidation.by_session": ["false"]} if is_own else {})}
+    )
     if client().stop():
         start_daemon()
     if as_json:
@@ -187,10 +235,15 @@ def status_rows(state: NotesState) -> list[tuple[str, str]]:
     """Return the state as (name, value), without counts of nothing."""
     is_on, waiting = state.is_on, state.waiting
     is_used = is_on or state.read
+    own = f"on: its own model may write two notes; {counted(state.own_notes, 'note')} so far"
     waits_for = state.why or ("until that one is read" if state.reading else "read next, within a minute")
     return [
         ("state", here(state_line(state))),
-        ("here", "" if state.is_allowed or not is_on else "this project's .memlayer.yaml says no"),
+        ("by the session", here(own if state.by_session else OWN_OFF)),
+        (
+            "here",
+            "" if state.is_allowed or not (is_on or state.by_session) else "this project's .memlayer.yaml says no",
+        ),
         ("reading now", f"session {line(state.reading)[:8]}" if state.reading else ""),
         ("sessions read", f"{state.read:,}" if is_used else ""),
         (

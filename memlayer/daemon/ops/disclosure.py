@@ -11,6 +11,7 @@ from memlayer.compose import Services
 from memlayer.consolidation import lineage
 from memlayer.consolidation.authors import by_models
 from memlayer.daemon.ops import memories as by_hand
+from memlayer.daemon.ops import notes as own_notes
 from memlayer.daemon.ops.requests import (
     Progress,
     about_given,
@@ -20,7 +21,7 @@ from memlayer.daemon.ops.requests import (
 )
 from memlayer.daemon.ops.requests import scope_of as scope_of_folder
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import derived
+from memlayer.daemon.tasks import derived, reading
 from memlayer.disclosure import Detail, IndexEntry, Neighbourhood
 from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import clean
@@ -190,6 +191,8 @@ def remember(state: State, arguments: tool_ops.MemRemember, progress: Progress) 
     scope_of(state, arguments.project_dir)
     if not arguments.project_dir:
         raise UserError("Nothing is remembered: no project is named. Start the server with --project FOLDER")
+    if arguments.session_id and reading.is_by_session(state, session := own_notes.writing(state, arguments)):
+        return own_notes.write(state, session, arguments)
     event = remember_event(
         arguments.text,
         project_dir=arguments.project_dir,

@@ -4,26 +4,34 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
 from memlayer import compose
 from memlayer.config.providers import PROVIDERS
+from memlayer.consolidation.extractor import SESSION_WRITER
 from memlayer.daemon.ops.requests import Progress, project_of, services_of
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import derived, reading
+from memlayer.daemon.tasks import batches, derived, reading
+from memlayer.edge.capture.payload import clean
 from memlayer.errors import UserError
 from memlayer.kinds import Category
 from memlayer.model import Memory
+from memlayer.notes import checks
+from memlayer.notes.answer import MAX_FILES, DraftNote
 from memlayer.notes.headlines import NOTES_IN_A_CALL, headlines_prompt, headlines_request, without_headline
-from memlayer.notes.reader import SessionReader, is_session_over, unread_turns
+from memlayer.notes.keeper import MAX_OWN, Kept
+from memlayer.notes.reader import MAX_EVENTS, SessionReader, is_session_over, unread_turns
 from memlayer.notes.reading_log import Reading
 from memlayer.notes.request import MAX_ANSWER_TOKENS, first_part, tokens_of
-from memlayer.notes.session_turns import is_worth_reading
-from memlayer.ports import MemoryQuery
+from memlayer.notes.session_turns import is_worth_reading, turns_of
+from memlayer.ports import MemoryQuery, Store
 from memlayer.records.sessions import Session
+from memlayer.text.context_block import bare_id, flatten
+from memlayer.turns.outcome import output_of
 from memlayer.wire import notes as ops
+from memlayer.wire import tools as tool_ops
 from memlayer.wire.notes import (
     HeadlinesWritten,
     NotesState,
@@ -38,6 +46,10 @@ HEADLINE_TOKENS = 45  # of an answer, for each note
 POLL_S = 0.2
 MAX_TURNS = 100_000
 NOTES_SHOWN = 200  # of a project's, for the estimate
+# For the session's own model.
+WITHOUT_HEADLINE = " Without the headline: it is too long, or says more than the session does."
+ENOUGH = "Not kept: %d notes of this session are written, all that its model may. The person has `memlayer remember`."
+HOW = "Quote the user's own words, or of an attempt or a cause a tool's output, word for word; say nothing beyond them."
 
 
 @dataclass(frozen=True)
@@ -55,7 +67,7 @@ def notes(state: State, arguments: ops.Notes, progress: Progress) -> NotesState:
     is_allowed: by the project that was asked for. why: sessions wait, "" for no reason but their turn. problem: the
     model's last one.
     """
-    services_of(state)
+    services = services_of(state)
     chosen, place = state.settings.consolidation, arguments.project_dir
     use = compose.model_use(state.settings, state.home)
     status = reading.status(state)
@@ -75,12 +87,76 @@ def notes(state: State, arguments: ops.Notes, progress: Progress) -> NotesState:
         problem=str(use.get("problem") or ""),
         problem_ms=int(str(use.get("problem_ms") or 0)),
         model_missing=str(use.get("missing") or ""),
+        by_session=chosen.by_session and state.settings.notes.enabled,
+        own_notes=_own_notes(services.store) if chosen.by_session else 0,
     )
+
+
+def _own_notes(store: Store) -> int:
+    rows = store.memories(MemoryQuery(category=Category.CORE, limit=MAX_TURNS))
+    return sum(row.settled == SESSION_WRITER for row in rows)
 
 
 def _tokens(use: Mapping[str, Any], name: str) -> int:
     counts = use.get(name)
     return int(counts["tokens"]) if isinstance(counts, dict) else 0
+
+
+# -- notes that a session's own model writes
+
+
+def writing(state: State, arguments: tool_ops.MemRemember) -> Session:
+    """Return the session whose model asks.
+
+    A server that the host started before a /clear names the session from before.
+    """
+    known = state.sessions.get(arguments.session_id)
+    if known is None:
+        return Session(arguments.session_id, project_dir=arguments.project_dir)
+    since = [row for row in state.sessions.open_in(known.project_id) if row.prompted_ms >= known.ended_ms]
+    return max(since, key=lambda row: row.prompted_ms, default=known) if known.ended else known
+
+
+def write(state: State, session: Session, arguments: tool_ops.MemRemember) -> tool_ops.TextForModel:
+    """Keep a note of a session's own model, checked like a reader's."""
+    given = (arguments.text, arguments.headline, arguments.subject)
+    text, headline, subject = (flatten(clean(part)) for part in given)
+    note = DraftNote(
+        arguments.kind, text, clean(arguments.quote), 0, arguments.files[:MAX_FILES],
+        replaces=tuple(map(bare_id, arguments.replaces)), headline=headline, subject=subject,
+    )  # fmt: skip
+    batches.take_soon(state).result()  # the prompt that is being answered
+    if (text, headline, subject) != tuple(map(flatten, given)):
+        kept = Kept(refused=[checks.RefusedNote(note, checks.Refusal.SECRET)])
+    else:
+        kept = state.jobs.submit("keep a session's note", partial(_keep_own, state, session, note)).result()
+    if kept.notes:
+        [made] = kept.notes
+        lost = "" if made.headline or not headline else WITHOUT_HEADLINE
+        return tool_ops.TextForModel(text="Remembered as [mem:%s].%s" % (made.citation, lost), ids=[made.citation])
+    [bad] = kept.refused
+    told = ENOUGH % MAX_OWN if bad.reason == checks.Refusal.TOO_MANY else "Not kept: %s. %s" % (bad.reason.value, HOW)
+    return tool_ops.TextForModel(text=told)
+
+
+def _keep_own(state: State, session: Session, note: DraftNote) -> Kept:
+    """Store a note, or record its refusal; the writer's job."""
+    services = services_of(state)
+    events = services.store.events(session_id=session.id, limit=MAX_EVENTS)
+    turns = turns_of(events, session.project_dir)
+    seen: dict[str, str] = {}
+    for event in events:
+        if event.kind == "tool" and (output := output_of(event.text, event.detail)):
+            seen[event.prompt_id] = "\n".join(filter(None, (seen.get(event.prompt_id), clean(output))))
+    kept = services.keeper.keep_own(session, turns, seen, note)
+    log = services.readings.get(session.id)
+    log.project_id, at_ms = session.project_id, int(time.time() * 1000)
+    log.event_ids = list(dict.fromkeys([*log.event_ids, *(event_id for turn in turns for event_id in turn.event_ids)]))
+    log.refused += [row.as_row(at_ms) for row in kept.refused]
+    log.questions += [asdict(row) for row in kept.questions]
+    services.readings.put(log)
+    derived.memories_changed(state, {session.project_id})
+    return kept
 
 
 def refused(state: State, arguments: ops.RefusedNotes, progress: Progress) -> RefusedNotesFound:

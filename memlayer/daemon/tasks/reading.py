@@ -16,6 +16,7 @@ from memlayer.daemon.resources.jobs import go_second
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import derived
 from memlayer.edge.home import paths, project
+from memlayer.edge.home.session_ids import AGENT_SESSION
 from memlayer.model import Memory
 from memlayer.notes.reader import Part, SessionReader
 from memlayer.records.sessions import Session
@@ -57,6 +58,13 @@ def is_allowed(session: Session) -> bool:
         return True
     root = project.locate(session.project_dir).root
     return project.enabled(root) and load_project_settings(root).notes.enabled is not False
+
+
+def is_by_session(state: State, session: Session) -> bool:
+    """Return whether a session's own model may write notes on it."""
+    chosen = state.settings
+    is_on = chosen.consolidation.by_session and chosen.notes.enabled
+    return is_on and not session.id.startswith(AGENT_SESSION) and is_allowed(session)
 
 
 def begin_so_far(state: State, session: Session) -> None:

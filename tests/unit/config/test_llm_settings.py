@@ -31,6 +31,7 @@ ROOT = Path(__file__).resolve().parents[3]
 VALUES = {
     "provider": "openai", "model": "evil", "base_url": "http://evil.example/v1", "api_key_env": "HOME",
     "timeout_s": 1, "daily_calls": 100_000, "daily_tokens": 10**9, "temperature": 2, "max_age_days": 0, "reads": "turn",
+    "by_session": True,
 }  # fmt: skip
 
 
@@ -148,7 +149,7 @@ sys.addaudithook(lambda event, _: started.append(event) if event in (
     "subprocess.Popen", "os.system", "os.posix_spawn", "os.fork", "os.exec", "socket.connect") else None)
 from memlayer import compose
 from memlayer.config import Settings
-reader = compose.session_reader(Settings(), %r, None, None, None)
+reader = compose.session_reader(Settings(), %r, None, None)
 sys.modules.pop("memlayer.adapters.sqlite_files", None)
 loaded = [name for name in sys.modules if name.startswith("memlayer.adapters.") or name.partition(".")[0] in (
     "anthropic", "openai", "httpx", "httpx2")]
@@ -168,7 +169,7 @@ def test_turning_a_model_on_loads_and_starts_nothing_before_it_reads(home: Path,
     chosen = settings(home, provider=provider, model="m", reads=reads)
     before = set(sys.modules)
     noting = Noting(home)
-    reader = compose.session_reader(chosen, str(home), noting.store, noting.indexer, noting.tasks)
+    reader = compose.session_reader(chosen, str(home), noting.store, noting.keeper)
     assert reader is not None and reader.each_turn is (reads == "turn")
     fresh = {name.partition(".")[0] for name in set(sys.modules) - before}
     assert not fresh & {"anthropic", "openai", "httpx", "httpx2"}
