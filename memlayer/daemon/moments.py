@@ -16,9 +16,8 @@ from memlayer.moments.changed_ground import changed_files, changes_since
 from memlayer.moments.pushes import branches, speaks_of_push, was_pushed
 from memlayer.recall.candidate import AT_START
 from memlayer.tasks.events import Observation
-from memlayer.tasks.keys import files_of
 from memlayer.tasks.states import By, Status, Task
-from memlayer.tasks.task_memory import Place
+from memlayer.tasks.task_memory import Place, files_of
 
 OPEN_WAIT_S = 60.0
 log = logging.getLogger(__name__)

@@ -22,7 +22,6 @@ class Rel(StrEnum):
     ABOUT = "about"  # a memory is about an entity
     BLOCKED_BY = "blocked_by"
     BLOCKED_BY_SUGGESTED = "blocked_by_suggested"
-    RESOLVES_TO = "resolves_to"  # a condition turned out to be a task
     RESOLVES = "resolves"  # a turn closed a task
     SUPERSEDES = "supersedes"
     DERIVED_FROM = "derived_from"
@@ -34,7 +33,6 @@ ALLOWED = frozenset(
     {
         *((MEMORY, Rel.ABOUT, target) for target in EntityType),
         *((EntityType.WORK, rel, target) for rel in (Rel.BLOCKED_BY, Rel.BLOCKED_BY_SUGGESTED) for target in BLOCKERS),
-        (EntityType.CONDITION, Rel.RESOLVES_TO, EntityType.WORK),
         (MEMORY, Rel.RESOLVES, EntityType.WORK),
         (MEMORY, Rel.SAID_AGAIN, EntityType.WORK),
         (MEMORY, Rel.SAID_AGAIN, MEMORY),
@@ -68,17 +66,11 @@ class Edge:
 def edges_of_task(task: Task, steps: Sequence[Step]) -> list[Edge]:
     """Return the edges that a task's steps make."""
     out = []
-    resolved = dict[str, list[str]]()
-    for key, target in task.resolved:
-        resolved.setdefault(key, []).append(target)
     for rel, blockers in ((Rel.BLOCKED_BY, task.blockers), (Rel.BLOCKED_BY_SUGGESTED, task.suggested)):
         for blocker in blockers:
             entity = entity_of(task.project_id, blocker)
             title = entity.title if entity.type is not EntityType.WORK else ""
             out.append(Edge(EntityType.WORK, task.id, rel, entity.type, entity.id, task.project_id, title))
-            for target in resolved.get(blocker.key, ()) if entity.type is EntityType.CONDITION else ():
-                ends = (entity.type, entity.id, Rel.RESOLVES_TO, EntityType.WORK, target)
-                out.append(Edge(*ends, task.project_id))
     turns: dict[str, Rel] = {}
     for step in steps:
         if step.prompt_id and step.session_id and step.op in _OF_STEP:

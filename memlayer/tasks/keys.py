@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from memlayer.tasks.states import Task
 from memlayer.text.word_lists import word_set
 
 MAX_ENTITIES = 24  # of one memory
@@ -100,12 +99,6 @@ def entities_in(project_id: str, text: str, files: Iterable[str] = ()) -> list[E
         if len(by_id) >= MAX_ENTITIES:
             break
     return list(by_id.values())[:MAX_ENTITIES]
-
-
-def files_of(task: Task) -> tuple[str, ...]:
-    """Return a task's files, those in its title too."""
-    named = (entity.title for entity in entities_in(task.project_id, task.title) if entity.type is EntityType.FILE)
-    return tuple(dict.fromkeys((*task.files, *named)))
 
 
 def _named_in(project_id: str, text: str) -> Iterator[Entity]:

@@ -91,8 +91,8 @@ class KnownTasks:
             self._known()
             rows = [task for task in self._folded.values() if project_id in ("", task.project_id)]
             rows = [task for task in rows if ids is None or task.id in ids]
-            remarks, resolved = self._remarks() if rows else {}, self._resolved()
-            out = [replace(self._in_force(task, resolved), maybe_done=remarks.get(task.id, "")) for task in rows]
+            remarks = self._remarks() if rows else {}
+            out = [replace(self._in_force(task), maybe_done=remarks.get(task.id, "")) for task in rows]
         return sorted(out, key=lambda task: (-task.touched_ms, task.id))
 
     def by_id(self, ids: Iterable[str]) -> list[Task]:
@@ -115,8 +115,8 @@ class KnownTasks:
         """Return the tasks that waited for these alone, now closed."""
         closed = {task.id for task in self.by_id(ids) if not task.is_open}
         with self._lock:
-            resolved, rows = self._resolved(), list(self._folded.values())
-        waited = [task.id for task in rows for blocker in task.blockers if closed & _meant(blocker, resolved)]
+            rows = [row for row in self._folded.values() if any(blocker.key in closed for blocker in row.blockers)]
+        waited = {row.id for row in rows}
         return [task for task in self.by_id(waited) if task.status is Status.PENDING]
 
     def named(self, name: str) -> list[Task]:
@@ -140,33 +140,17 @@ class KnownTasks:
         rows = self.told({step.event_id for task_id in task_ids for step in self.steps(task_id)})
         return sorted(row.event.id for row in rows if all(step.task_id in task_ids for step in row.content.steps))
 
-    def _resolved(self) -> dict[str, set[str]]:
-        """Return condition's key -> the tasks that it turned out to be."""
-        out: dict[str, set[str]] = {}
-        for task in self._folded.values():
-            waits = {blocker.key for blocker in (*task.blockers, *task.suggested)}
-            for key, target in task.resolved:
-                if key in waits:
-                    out.setdefault(key, set()).add(target)
-        return out
-
-    def _in_force(self, task: Task, resolved: dict[str, set[str]]) -> Task:
+    def _in_force(self, task: Task) -> Task:
         """Return a task without closed blockers; pending when none is left.
 
-        A blocker stands for what it turned out to be. A task that is closed, or forgotten, blocks nobody any more.
+        A task that is closed, or forgotten, blocks nobody any more.
         """
 
         def blocks(blocker: Blocker) -> bool:
-            meant = [self._folded[id_] for id_ in _meant(blocker, resolved) if id_ in self._folded]
-            is_task = blocker.kind == EntityType.WORK or blocker.key in resolved
-            return any(task.is_open for task in meant) or not is_task
+            meant = self._folded.get(blocker.key)
+            return blocker.kind != EntityType.WORK or (meant is not None and meant.is_open)
 
         left = tuple(filter(blocks, task.blockers))
         is_free = task.status is Status.BLOCKED and not left
         status = Status.PENDING if is_free else task.status
         return replace(task, blockers=left, suggested=tuple(filter(blocks, task.suggested)), status=status)
-
-
-def _meant(blocker: Blocker, resolved: dict[str, set[str]]) -> set[str]:
-    """Return the ids of the tasks that a blocker stands for."""
-    return {blocker.key} if blocker.kind == EntityType.WORK else resolved.get(blocker.key, set())

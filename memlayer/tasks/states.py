@@ -9,6 +9,8 @@ from typing import Any, Self, TypeVar
 
 import msgspec
 
+from memlayer.tasks.keys import EntityType, condition
+
 Value = TypeVar("Value")
 
 PRIORITIES = ("low", "medium", "high", "critical")
@@ -131,7 +133,6 @@ class Task:
     priority: str = USUAL_PRIORITY
     blockers: tuple[Blocker, ...] = ()
     suggested: tuple[Blocker, ...] = ()
-    resolved: tuple[tuple[str, str], ...] = ()
     by: tuple[str, ...] = ()
     refs: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
@@ -165,7 +166,7 @@ def is_resting(touched_ms: int, now_ms: int, later_sessions: Collection[str]) ->
 
 def placeholder(project_id: str) -> Blocker:
     """Return the blocker of a task that waits for something unknown."""
-    return Blocker("condition", "cond:%s:unknown" % project_id, "", 0.0)
+    return Blocker(EntityType.CONDITION, condition(project_id, "").key, "", 0.0)
 
 
 def refusal(before: Status, wanted: Status) -> str:
@@ -210,7 +211,11 @@ def after(task: Task | None, step: Step) -> Task | None:
         case Op.BLOCKERS:
             return _blocked_by(task, step)
         case Op.RESOLVED:
-            return replace(task, resolved=_with(task.resolved, *((blocker.key, step.to) for blocker in step.blockers)))
+            meant = {blocker.key: blocker.changed(kind=EntityType.WORK, key=step.to) for blocker in step.blockers}
+            blockers, suggested = (
+                tuple(meant.get(blocker.key, blocker) for blocker in rows) for rows in (task.blockers, task.suggested)
+            )
+            return replace(task, blockers=blockers, suggested=suggested)
         case Op.REOPENED if not task.is_open:
             return replace(task, status=Status.PENDING)
         case Op.REJECTED:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from memlayer.kinds import CATEGORIES, Category, Kind
 from memlayer.model import Event, Memory, citation_of, event_id, memory_key
 from memlayer.tasks.events import CREATED, Observation, TaskEvent, to_json
+from memlayer.tasks.keys import EntityType, entities_in
 from memlayer.tasks.states import By, Op, Status, Step, Task
 from memlayer.turns.remembered import NO_SESSION
 
@@ -89,6 +90,12 @@ def memory_of(task: Task) -> Memory:
         settled=MADE_BY_BOOK,
         files=task.files,
     )
+
+
+def files_of(task: Task) -> tuple[str, ...]:
+    """Return a task's files, those in its title too."""
+    named = (entity.title for entity in entities_in(task.project_id, task.title) if entity.type is EntityType.FILE)
+    return tuple(dict.fromkeys((*task.files, *named)))
 
 
 def event_of(memory: Memory) -> Event:

@@ -1,4 +1,7 @@
-"""A home of the version before: its tasks, edges and questions are the same in this one."""
+"""A home of the version before: its tasks, edges and questions are the same in this one.
+
+But for conditions that became tasks: a task that waits for one now waits for that task itself.
+"""
 
 from __future__ import annotations
 
