@@ -21,7 +21,6 @@ class Rel(StrEnum):
 
     ABOUT = "about"  # a memory is about an entity
     BLOCKED_BY = "blocked_by"
-    BLOCKED_BY_SUGGESTED = "blocked_by_suggested"
     RESOLVES = "resolves"  # a turn closed a task
     SUPERSEDES = "supersedes"
     DERIVED_FROM = "derived_from"
@@ -32,7 +31,7 @@ class Rel(StrEnum):
 ALLOWED = frozenset(
     {
         *((MEMORY, Rel.ABOUT, target) for target in EntityType),
-        *((EntityType.WORK, rel, target) for rel in (Rel.BLOCKED_BY, Rel.BLOCKED_BY_SUGGESTED) for target in BLOCKERS),
+        *((EntityType.WORK, Rel.BLOCKED_BY, target) for target in BLOCKERS),
         (MEMORY, Rel.RESOLVES, EntityType.WORK),
         (MEMORY, Rel.SAID_AGAIN, EntityType.WORK),
         (MEMORY, Rel.SAID_AGAIN, MEMORY),
@@ -66,11 +65,10 @@ class Edge:
 def edges_of_task(task: Task, steps: Sequence[Step]) -> list[Edge]:
     """Return the edges that a task's steps make."""
     out = []
-    for rel, blockers in ((Rel.BLOCKED_BY, task.blockers), (Rel.BLOCKED_BY_SUGGESTED, task.suggested)):
-        for blocker in blockers:
-            entity = entity_of(task.project_id, blocker)
-            title = entity.title if entity.type is not EntityType.WORK else ""
-            out.append(Edge(EntityType.WORK, task.id, rel, entity.type, entity.id, task.project_id, title))
+    for blocker in task.blockers:
+        entity = entity_of(task.project_id, blocker)
+        title = entity.title if entity.type is not EntityType.WORK else ""
+        out.append(Edge(EntityType.WORK, task.id, Rel.BLOCKED_BY, entity.type, entity.id, task.project_id, title))
     turns: dict[str, Rel] = {}
     for step in steps:
         if step.prompt_id and step.session_id and step.op in _OF_STEP:

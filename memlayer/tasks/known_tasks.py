@@ -153,4 +153,4 @@ class KnownTasks:
         left = tuple(filter(blocks, task.blockers))
         is_free = task.status is Status.BLOCKED and not left
         status = Status.PENDING if is_free else task.status
-        return replace(task, blockers=left, suggested=tuple(filter(blocks, task.suggested)), status=status)
+        return replace(task, blockers=left, status=status)

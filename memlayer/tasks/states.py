@@ -93,9 +93,10 @@ class Blocker(TaskRecord, frozen=True):
 class Step(TaskRecord, frozen=True):
     """One step of one task, as an event holds it.
 
-    to: a status, title, priority, the key that a blocker turned out to be, or an event that is taken back. from_: the
-    status before, for the record. mode: of blockers. ref: the host's own id of the task. sources: ids of further events
-    that it rests on. project_id to prompt_id: the place of its event, which are not written again.
+    to: a status, title, priority, the task that a blocker turned out to be, or an event that is taken back. from_: the
+    status before, for the record. mode: of blockers; suggested ones stand in the history alone. ref: the host's own id
+    of the task. sources: ids of further events that it rests on. project_id to prompt_id: the place of its event, which
+    are not written again.
     """
 
     task_id: str
@@ -121,7 +122,7 @@ class Step(TaskRecord, frozen=True):
 class Task:
     """A task as its steps left it.
 
-    titles: all it ever had, the present one last. suggested: blockers that nobody confirmed. sources: ids of the
+    titles: all it ever had, the present one last. sources: ids of the
     events that its text rests on. touched_ms: last time that anybody spoke of it. sessions: that did. rejected: (from,
     to, reason, Unix ms). maybe_done: the line of the history of its files, see TaskBook.maybe_done.
     """
@@ -132,7 +133,6 @@ class Task:
     status: Status = Status.PENDING
     priority: str = USUAL_PRIORITY
     blockers: tuple[Blocker, ...] = ()
-    suggested: tuple[Blocker, ...] = ()
     by: tuple[str, ...] = ()
     refs: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
@@ -208,14 +208,11 @@ def after(task: Task | None, step: Step) -> Task | None:
             return _moved(task, step, Status(step.to))
         case Op.PRIORITY if step.to in PRIORITIES and task.is_open:
             return replace(task, priority=step.to)
-        case Op.BLOCKERS:
+        case Op.BLOCKERS if step.mode == REPLACE:
             return _blocked_by(task, step)
         case Op.RESOLVED:
             meant = {blocker.key: blocker.changed(kind=EntityType.WORK, key=step.to) for blocker in step.blockers}
-            blockers, suggested = (
-                tuple(meant.get(blocker.key, blocker) for blocker in rows) for rows in (task.blockers, task.suggested)
-            )
-            return replace(task, blockers=blockers, suggested=suggested)
+            return replace(task, blockers=tuple(meant.get(blocker.key, blocker) for blocker in task.blockers))
         case Op.REOPENED if not task.is_open:
             return replace(task, status=Status.PENDING)
         case Op.REJECTED:
@@ -250,16 +247,13 @@ def _moved(task: Task, step: Step, wanted: Status) -> Task:
         return _refused(task, step, why)
     if wanted is Status.BLOCKED:
         return replace(task, status=wanted, blockers=task.blockers or (placeholder(task.project_id),))
-    return replace(task, status=wanted, blockers=(), suggested=task.suggested if wanted in OPEN else ())
+    return replace(task, status=wanted, blockers=())
 
 
 def _blocked_by(task: Task, step: Step) -> Task:
-    """Set blockers; those that nobody confirmed stand beside the others."""
     if not task.is_open:
         return _refused(task, step, "it is %s" % task.status.value)
     blockers = tuple(blocker for blocker in step.blockers if blocker.key != task.id)
-    if step.mode != REPLACE:
-        return replace(task, suggested=blockers)
     if not blockers and task.status is Status.BLOCKED:
         blockers = (placeholder(task.project_id),)
     return replace(task, blockers=blockers)

@@ -19,7 +19,7 @@ LABELS, LABEL_CHARS, CHAR_WIDTH = 10, 18, 8.0  # below the bars
 COLUMN, ROW, MARGIN, HEAD = 286, 28, 20, 34  # of a map
 LABEL_UNITS, UNIT = 30, 7.1  # of a node: half the width of a Hangul syllable, in pixels
 HEADS = ("", "beside it", "one step on", "two steps on")
-BLOCKING = ("blocked_by", "blocked_by_suggested")
+BLOCKING = "blocked_by"
 Point = tuple[float, float]
 
 
@@ -94,7 +94,7 @@ def map_drawn(found: MapFound, address: Callable[[MapNode], str]) -> Markup:
         near, far = sorted((edge.source, edge.target), key=lambda id_: places[id_])
         is_level = places[near][0] == places[far][0]
         curve = _curve(places[near] if is_level else ends[near], places[far], is_level)
-        edges.append((edge.rel in BLOCKING, edge.rel.replace("_", " "), *curve))
+        edges.append((edge.rel == BLOCKING, edge.rel.replace("_", " "), *curve))
     drawn = TEMPLATES.get_template("map.svg").render(
         middle=nodes[found.middle], width=MARGIN + COLUMN * columns, height=max(y for _, y in places.values()) + ROW,
         heads=[(MARGIN + COLUMN * at, HEADS[at]) for at in range(1, columns)], edges=edges,

@@ -32,7 +32,7 @@ class TaskStep(Message):
 class TaskRow(Message):
     """A task as it stands.
 
-    waits_for: titles of open tasks, or words for other things. suggested: blockers that nobody has confirmed. sources:
+    waits_for: titles of open tasks, or words for other things. sources:
     who spoke of it. sessions: how many did.
     """
 
@@ -42,7 +42,6 @@ class TaskRow(Message):
     status: str = ""
     priority: str = ""
     waits_for: list[str] = []
-    suggested: list[str] = []
     maybe_done: str = ""
     is_open: bool = False
     is_resting: bool = False

@@ -1,6 +1,7 @@
 """A home of the version before: its tasks, edges and questions are the same in this one.
 
-But for conditions that became tasks: a task that waits for one now waits for that task itself.
+But for conditions that became tasks, which are now waited for themselves, and suggested blockers, which stand in the
+history alone.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def book(tmp_path: Path) -> Booking:
 def task_fields(task: Task) -> dict[str, Any]:
     return {
         "id": task.id, "titles": list(task.titles), "status": task.status.value, "priority": task.priority,
-        "waits_for": [one.raw for one in task.blockers], "suggested": [one.raw for one in task.suggested],
+        "waits_for": [one.raw for one in task.blockers],
         "by": list(task.by), "sources": list(task.sources), "files": list(task.files),
         "sessions": list(task.sessions), "created_ms": task.created_ms, "touched_ms": task.touched_ms,
         "maybe_done": task.maybe_done, "rejected": [list(row) for row in task.rejected],

@@ -212,7 +212,7 @@ def _say_task(row: ops.TaskRow) -> None:
     say((f"[mem:{line(row.citation)}] ", "cyan"), line(row.title, 400))
     state = line(row.status) + (", at rest" if row.is_resting else "")
     say((f"{state}, priority {line(row.priority)}, since {when(row.created_ms)[:10]}", "dim"), indent=2)
-    told = (("waits for", row.waits_for), ("may wait for", row.suggested), ("was called", row.earlier_titles))
+    told = (("waits for", row.waits_for), ("was called", row.earlier_titles))
     for label, titles in told:
         for title in titles:
             say((f"{label} ", "yellow"), line(title, QUOTE_CHARS), indent=2)

@@ -119,7 +119,6 @@ def _fields(state: State, task: Task) -> ops.TaskRow:
         citation=citation_of(task.id),
         status=task.status.value,
         waits_for=[blocker.raw or UNKNOWN for blocker in task.blockers],
-        suggested=[blocker.raw for blocker in task.suggested],
         is_resting=task.is_open and _rests(state, task),
         sources=list(task.by),
         earlier_titles=list(task.titles[:-1]),
