@@ -286,10 +286,7 @@ def embedding_use(settings: Settings, home: str) -> dict[str, object]:
 
 
 def language_model_since(settings: Settings, home: str, now_ms: int) -> int:
-    """Note for all daemons that a language model is on, or off.
-
-    Returns since when, in Unix ms.
-    """
+    """Note since when (Unix ms) a language model is on, or off."""
     chosen = settings.consolidation
     if chosen.provider == "rules":
         turned_off(home)

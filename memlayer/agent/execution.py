@@ -54,10 +54,7 @@ class Guarded(Protocol):
     """A tool that needs permission."""
 
     def permit(self, arguments: Mapping[str, Any]) -> None:
-        """Ask the person. Raises ToolError for a refusal.
-
-        Called before run, in the talk's own thread and without a time limit.
-        """
+        """Ask the person, in the talk's thread. Raises ToolError for a refusal."""
 
 
 @runtime_checkable

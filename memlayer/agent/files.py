@@ -1,7 +1,4 @@
-"""File tools of the project's folder: read, write, change a passage.
-
-Paths are resolved first, and one that leads out of the folder is refused.
-"""
+"""File tools, within the project's folder: read, write, change a passage."""
 
 from __future__ import annotations
 

@@ -168,10 +168,7 @@ class TalkMemory:
         self._line.close()
 
     def resume(self, session_id: str) -> PastTalk:
-        """Resume a talk of this project, "" for the last one.
-
-        Raises UserError where there is none, and DaemonError without a daemon.
-        """
+        """Resume a talk, "" for the last. Raises UserError, DaemonError."""
         return self._past("history", session_id)
 
     def undo(self) -> PastTalk:
@@ -187,10 +184,7 @@ class TalkMemory:
         return PastTalk(self.session_id, answer.summary, turns_of(answer.events))
 
     def _keep(self, hook: str, *, detail: str = "", **fields: Any) -> dict[str, Any] | None:
-        """Put an event into the spool, redacted.
-
-        None for nothing to keep. A disk that refuses is a problem, no error.
-        """
+        """Put an event into the spool, redacted; None for none."""
         if not self.is_on:
             return None
         payload = {"session_id": self.session_id, "prompt_id": self.prompt_id, "cwd": self.project_dir, **fields}

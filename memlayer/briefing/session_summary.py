@@ -107,10 +107,7 @@ def sum_up(
 
 
 def _noted(store: Store, session: Session, events: Sequence[Event]) -> Memory | None:
-    """Return a model's summary that knows every turn of the session.
-
-    A call that comes in late makes nothing of it untrue.
-    """
+    """Return a model's summary that knows every turn of the session."""
     query = MemoryQuery(session_id=session.id, category=Category.DAILY, kind=Kind.SESSION_SUMMARY, is_current=True)
     spoken_ids = {event.id for event in events if event.kind != "tool"}
     rows = [row for row in store.memories(query) if row.settled == SESSION_READER and spoken_ids <= set(row.source_ids)]

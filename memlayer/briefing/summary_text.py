@@ -56,10 +56,7 @@ def add_part(before: str, text: str) -> str:
 
 
 def newest_parts(text: str, max_chars: int) -> str:
-    """Return the newest parts of a summary that fit.
-
-    A session's end tells the state that it left; its beginning may be untrue by then.
-    """
+    """Return a summary's newest parts: a session's end tells its state."""
     parts = [flatten(part) for part in text.split("\n") if part.strip()]
     kept = parts[-1:]
     for part in reversed(parts[:-1]):

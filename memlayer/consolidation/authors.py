@@ -30,10 +30,7 @@ def by_models(store: Store, memories: Sequence[Memory]) -> frozenset[str]:
 
 
 def is_models(memory: Memory, sources: Sequence[Event]) -> bool:
-    """True for a statement that a model made, and no person repeated.
-
-    What a person edited or restored belongs to no session any more.
-    """
+    """True for a statement that a model made, and no person repeated."""
     is_untouched = bool(memory.session_id) or any(
         event.detail == BY_MODEL and event.at_ms == memory.at_ms for event in sources
     )

@@ -125,10 +125,7 @@ class Consolidator:
         return out
 
     def add_statement(self, new: Memory, *, by_model: bool = False) -> Memory:
-        """Merge, supersede or add one core memory; return its holder.
-
-        A second call with the same memory changes nothing. Raises StoreError.
-        """
+        """Merge, supersede or add one core memory; return its holder."""
         with self.indexer.lock:
             draft = Draft(self.store, self.indexer)
             made = self.store.memories(MemoryQuery(ids=[new.id]))

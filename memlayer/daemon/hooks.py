@@ -172,10 +172,7 @@ def _start_context(state: State, call: HookCall) -> str:
 
 
 def _after_compaction(state: State, session: Session, ends_s: float) -> str:
-    """Return the standing orders, then the working set of other sessions.
-
-    The host has kept this one's last turns, and a summary.
-    """
+    """Return the standing orders, then the working set of other sessions."""
     services, rules = state.ready(ends_s - time.monotonic()), state.rules.working_set
     if services is None or not rules.enabled:
         return ""

@@ -157,10 +157,7 @@ class Endpoint:
         return ChatError(f"{self.name}: the answer broke off in the middle: {self.asker.again}")
 
     def failure(self, bad: Exception, request: ChatRequest) -> ChatError:
-        """Return an error as one line, with the server's message.
-
-        Without any text of the request and without the key, which that message may repeat.
-        """
+        """Return an error as one line, without the request and the key."""
         status, body, kind = getattr(bad, "status_code", None), getattr(bad, "body", None), type(bad).__name__
         message = self._words(message_in(body), request)
         if isinstance(status, int) and status >= 300:
@@ -218,10 +215,7 @@ class Endpoint:
         return f"{self.name}: no connection: is the server running at {self.url}? See {self.asker.group}.base_url"
 
     def _advice(self, status: int, model: str, message: str) -> str:
-        """Return how to go on.
-
-        message: the server's, in lower case.
-        """
+        """Return how to go on after the server's message, in lower case."""
         group = self.asker.group
         if status in (401, 403):
             if not self.key_variable:

@@ -37,10 +37,7 @@ def open_client(endpoint: Endpoint, key_header: str = "authorization", **more: A
 
 
 async def post(client: Any, url: str, body: JsonObject) -> JsonObject:
-    """Return the answer to a body.
-
-    Raises StatusError, ValueError for an answer that is no JSON object, and httpx.HTTPError.
-    """
+    """Return the answer. Raises StatusError, ValueError for no object, httpx.HTTPError."""
     answer = await client.post(url, json=body)
     if answer.status_code >= 300:
         raise StatusError(answer.status_code, answer.text, answer.headers)

@@ -87,10 +87,7 @@ class ServiceCalls:
         return self.availability.problem
 
     def query(self, text: str, width: int = 0) -> Matrix:
-        """Return a query's raw unit vector as a row. Raises EmbedderError.
-
-        width: its expected length, 0 for any.
-        """
+        """Return a query's raw unit vector as a row. Raises EmbedderError."""
         self._check(is_query=True)
         try:
             raw, tokens = self._asked([text], self._query_deadline_s, width, is_query=True)
@@ -265,10 +262,7 @@ def _loaded(asking: ServiceCalls, cache_dir: Path) -> RemoteEmbedder:
 
 
 def as_sent(text: str) -> str:
-    """Return a text as it may leave the machine, never empty.
-
-    Stored texts are redacted already; a text that somebody typed into a search is not.
-    """
+    """Return a text redacted as it may leave the machine, never empty."""
     return redact(text)[:MAX_CHARS].encode("utf-8", "replace").decode("utf-8").replace("\0", " ").strip() or PROBE
 
 

@@ -90,7 +90,7 @@ class ToolFindings:
 
     def get(self, url: str, model: str) -> bool | None:
         """Return a finding, None for none that is recent."""
-        entry = self._read().get(_key(url, model))
+        entry = paths.read_object(self._path).get(_key(url, model))
         if not isinstance(entry, dict):
             return None
         at_s = entry.get("at_s")
@@ -103,7 +103,7 @@ class ToolFindings:
         """Keep a finding; None forgets it."""
         if not self._path:
             return
-        findings = self._read()
+        findings = paths.read_object(self._path)
         if findings.pop(_key(url, model), None) is None and takes_tools is None:
             return
         if takes_tools is not None:
@@ -112,12 +112,6 @@ class ToolFindings:
         with contextlib.suppress(OSError):
             paths.make_folder(os.path.dirname(self._path))
             paths.write_whole(self._path, json.dumps(newest, ensure_ascii=False).encode())
-
-    def _read(self) -> dict[str, Any]:
-        with contextlib.suppress(OSError, ValueError, RecursionError), open(self._path, encoding="utf-8") as file:
-            findings = json.load(file)
-            return findings if isinstance(findings, dict) else {}
-        return {}
 
 
 def _key(url: str, model: str) -> str:

@@ -116,10 +116,7 @@ class Service(ABC):
             ) from bad
 
     def refused(self, bad: StatusError) -> ServiceError:
-        """Return an error by its HTTP status.
-
-        Its own text may repeat the texts that were sent, or a key.
-        """
+        """Return an error by its HTTP status, without its own text."""
         hint, after = _HINTS.get(bad.status_code, ""), bad.headers.get("retry-after", "")
         return ServiceError(
             f"{self.name}: HTTP {bad.status_code}" + (f" ({hint})" if hint else ""),

@@ -51,10 +51,7 @@ def plan_query(prompt: str) -> Query:
 
 @dataclass(frozen=True)
 class Query:
-    """A query.
-
-    text: embedded for the vector search. terms: distinct terms for full-text search, at most MAX_TERMS.
-    """
+    """A query: its text for vectors, its MAX_TERMS distinct terms for words."""
 
     text: str
     terms: tuple[str, ...]

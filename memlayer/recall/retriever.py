@@ -216,10 +216,7 @@ class Retriever:
         return self._fused(self._evidence(worded, near, query, embedder, rarity), rarity.weight, weights)
 
     def rarity(self, terms: Sequence[str], scope: Scope, text: str = "") -> Rarity:
-        """Return the terms' rarity, half by store, half by first project.
-
-        text: of the query, for words that sound alike.
-        """
+        """Return the terms' rarity, half by store, half by first project."""
         project = self.store.holding(terms, scope.project_ids[0]) if scope.project_ids else None
         weight = self.terms.weights(terms, project)
         alike = self._alike(text, weight, scope)

@@ -207,10 +207,7 @@ def _entry_of(hit: Found) -> Entry:
 
 
 def split_about(query: str) -> tuple[str, list[str]]:
-    """Return a query without its `about:NAME`, and the names.
-
-    Where nothing else is asked the names are the query.
-    """
+    """Return a query without its `about:NAME`, and the names."""
     names = [quoted or bare for quoted, bare in _ABOUT.findall(query)]
     rest = " ".join(_ABOUT.sub(" ", query).split())
     return rest or " ".join(names), names

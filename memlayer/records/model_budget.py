@@ -113,13 +113,7 @@ class ModelBudget:
 
     def _read(self) -> dict[str, Any]:
         """The file's counts, as of today. An unreadable file counts from nothing."""
-        data: Any = {}
-        try:
-            with open(self._path, encoding="utf-8") as file:
-                data = json.load(file)
-        except (OSError, ValueError, RecursionError):
-            pass
-        data = data if isinstance(data, dict) else {}
+        data = paths.read_object(self._path)
         day = time.strftime("%Y-%m-%d", time.localtime(self._clock()))
         problem, days = data.get("problem"), data.get("days")
         if not isinstance(days, dict):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from typing import Any
 
 from memlayer.edge.home import paths
 
@@ -16,7 +15,7 @@ def turned_on(home: str, place: str, now_ms: int) -> int:
     Returns since when it is, in Unix ms. place: where sessions are sent: the provider, and its address. Another place
     is turned on now. So is a place whose note is lost or names a time that is yet to come.
     """
-    known = _read(home)
+    known = paths.read_object(paths.model_since(home))
     since_ms = known.get("since_ms")
     if known.get("place") == place and type(since_ms) is int and 0 < since_ms <= now_ms:
         return since_ms
@@ -30,12 +29,3 @@ def turned_off(home: str) -> None:
     """A daemon begins with the rules alone."""
     with contextlib.suppress(OSError):
         os.unlink(paths.model_since(home))
-
-
-def _read(home: str) -> dict[str, Any]:
-    try:
-        with open(paths.model_since(home), encoding="utf-8") as file:
-            data = json.load(file)
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return data if isinstance(data, dict) else {}

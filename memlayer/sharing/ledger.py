@@ -47,10 +47,7 @@ class Version(NamedTuple):
 
 
 class LogReached(NamedTuple):
-    """How far a machine's log was read.
-
-    who: its name for people. at_ms: when it wrote that.
-    """
+    """How far a machine's log was read: its name, its last time."""
 
     number: int
     at_ms: int

@@ -65,10 +65,7 @@ class TeamNote:
         return ("---\n%s---\n\n%s\n" % (lines, self.text)).encode("utf-8", "replace")
 
     def memory(self, project_id: str, writer: str, now_ms: int) -> Memory:
-        """Return a colleague's note as evidence, no wish of one's own.
-
-        writer: whose objects hold it, "" in a work tree.
-        """
+        """Return a colleague's note as evidence. writer: "" in a work tree."""
         memory_id = event_id(project_id, writer, Kind.TEAM, self.id)
         at_ms = min(now_ms, calendar.timegm(time.strptime(self.day, "%Y-%m-%d")) * 1000 + 12 * 3_600_000)
         return new_memory(

@@ -1,7 +1,4 @@
-"""Places of a team's notes: the work tree, or a share's engine.
-
-In all of them a note is a file of its own, `<id>.md`.
-"""
+"""Places of a team's notes, `<id>.md`: the work tree, or engines."""
 
 from __future__ import annotations
 
@@ -76,10 +73,7 @@ class WorkTree:
 
 
 class Remote:
-    """A git remote, a drive's folder or a bucket.
-
-    An author's files are written by that author alone.
-    """
+    """A git remote, a folder or a bucket, each author writing alone."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine

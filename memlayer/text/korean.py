@@ -38,10 +38,7 @@ def _long_inner_particles() -> tuple[str, ...]:
 
 @cache
 def _endings() -> tuple[str, ...]:
-    """Endings of verbs and of the copula, longest first.
-
-    An ending is taken off if two syllables remain.
-    """
+    """Endings of verbs and of the copula, longest first."""
     return tuple(sorted(dict.fromkeys(word_list(__package__, "korean_ending")), key=len, reverse=True))
 
 

@@ -43,10 +43,7 @@ def plan_of(text: str) -> str:
 
 
 def is_done(plan: str, reports: Iterable[str]) -> bool:
-    """True if a sentence of the reports tells the plan as done.
-
-    reports: texts of turns, its own and later ones.
-    """
+    """True if a sentence of the turns' texts tells the plan done."""
     wanted = frozenset(query_terms(_FRAME.sub(" ", plan)))
     return len(wanted) >= FEWEST and any(_tells(report, plan, wanted) for report in reports)
 

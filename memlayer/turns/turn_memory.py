@@ -131,10 +131,7 @@ def carried_over(known: Memory | None, made: Memory) -> Memory:
 
 
 def is_searched(memory: Memory) -> bool:
-    """True if a memory belongs in the search index.
-
-    A turn's daily entry does not (the turn is in it), nor routine turns.
-    """
+    """True for the search index: no turn's daily entry, no routine turn."""
     if memory.category == Category.CONVERSATION and is_routine_text(memory.text):  # also of an older version's turns
         return False
     return KINDS[memory.known_kind].searched and not memory.superseded_by

@@ -41,10 +41,7 @@ class MemoryRow(Message):
 
 
 class SearchMode(Message):
-    """The searches that run.
-
-    mode: hybrid or lexical. why: it is lexical.
-    """
+    """The searches that run, hybrid or lexical, and why lexical."""
 
     mode: str = ""
     why: str = ""

@@ -95,10 +95,7 @@ class SessionsRead(Message):
 
 
 class HeadlinesWritten(Message):
-    """Notes without a headline, and how many got one.
-
-    problem: why some wait.
-    """
+    """Notes without a headline, how many got one, why some wait."""
 
     dry_run: bool = False
     is_on: bool = False

@@ -93,10 +93,7 @@ class ShareEnded(Message):
 
 
 class ShareRewritten(Message):
-    """Counts of the new log.
-
-    is_purged: no earlier byte is left at the place.
-    """
+    """Counts of the new log, and whether no earlier byte is left."""
 
     objects: int = 0
     bytes: int = 0
@@ -209,10 +206,7 @@ class TeamLeft(Message):
 
 
 class Promoted(Message):
-    """A promoted memory, and the address of its team.
-
-    problem: why it has not travelled yet, or "".
-    """
+    """A promoted memory, its team's address, and why it waits, or ""."""
 
     memory: MemoryRow = field(default_factory=MemoryRow)
     address: str = ""

@@ -65,10 +65,7 @@ class MemSearch(Asking[TextForModel], tag="mem.search"):
 
 
 class MemTimeline(Asking[TextForModel], tag="mem.timeline"):
-    """Arguments of a timeline.
-
-    window: turns on either side. session: a session whose turns are all meant.
-    """
+    """Arguments of a timeline: turns around ids, or of a session."""
 
     ids: Names = ()
     window: Limit = 3

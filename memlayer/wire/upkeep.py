@@ -189,10 +189,7 @@ class Stopped(Message):
 
 
 class Settled(Message):
-    """Counts of a flush.
-
-    waiting: in the spool. unembedded: chunks, -1 for unknown.
-    """
+    """Counts of a flush; unembedded: chunks, -1 for unknown."""
 
     taken: int = 0
     consolidated: int = 0

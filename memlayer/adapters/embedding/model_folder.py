@@ -9,6 +9,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from memlayer.edge.home import paths
 from memlayer.errors import EmbedderError
 
 SHIPPED_MODEL = "e5-small-ko-en-int8"
@@ -113,9 +114,9 @@ def sha256(path: Path, cache_dir: Path) -> str:
     memo = cache_dir / _VERIFIED_FILE
     state = path.stat()
     key = f"{path.resolve()}|{state.st_size}|{state.st_mtime_ns}"
-    known = _read_memo(memo)
+    known = paths.read_object(str(memo))
     if key in known:
-        return known[key]
+        return str(known[key])
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     same_path = f"{path.resolve()}|"
@@ -145,14 +146,6 @@ def write_json(path: Path, data: object) -> None:
         os.replace(temporary, path)
     except OSError:
         return
-
-
-def _read_memo(path: Path) -> dict[str, str]:
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return data if isinstance(data, dict) else {}
 
 
 def _guess_recipe(folder: Path) -> Recipe:

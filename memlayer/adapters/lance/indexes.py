@@ -86,10 +86,7 @@ def create_missing_indexes(table: LanceTable) -> None:
 
 
 def recreate_broken_indexes(table: LanceTable) -> list[str]:
-    """Query each index and recreate those that fail; return their columns.
-
-    An index fails when its files are gone or torn; it is made anew from the rows.
-    """
+    """Query each index; recreate and return the columns of those that fail."""
 
     async def broken() -> list[str]:
         failing = []

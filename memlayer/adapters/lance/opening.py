@@ -213,10 +213,7 @@ def _salvaged(
 
 
 def _versions(path: Path) -> list[Path]:
-    """List a table's manifests, newest first. Raises OSError.
-
-    Their names count down from 2^64.
-    """
+    """List manifests, newest first: names count down from 2^64. Raises OSError."""
     folder = path / "_versions"
     try:
         return [folder / name for name in sorted(os.listdir(folder)) if name.endswith(".manifest")]

@@ -1,7 +1,4 @@
-"""One LanceDB table for plain threads: queries, durable writes, errors.
-
-LanceDB itself never calls fsync.
-"""
+"""One LanceDB table for plain threads: queries, fsynced writes, errors."""
 
 from __future__ import annotations
 

@@ -178,8 +178,5 @@ class QueriesFirst:
         self._until = time.monotonic() + GOES_FIRST_S
 
     def wait(self) -> None:
-        """Pause while an answer is being made.
-
-        At most GOES_FIRST_S, so that the work ends however many questions come.
-        """
+        """Pause while an answer is being made, at most GOES_FIRST_S."""
         time.sleep(min(GOES_FIRST_S, max(0.0, self._until - time.monotonic())))

@@ -251,10 +251,7 @@ class Compactor:
         return chosen[::-1]
 
     def _rules(self) -> Chat | None:
-        """Have the talk settled; return constraints and orders as a message.
-
-        The known ones hold on where the memory does not answer.
-        """
+        """Have the talk settled; return constraints and orders, else known ones."""
         with memory_outlived():
             survivors = self._memory.survivors() if self._memory else Survivors()
             lines = [

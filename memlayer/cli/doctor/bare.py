@@ -107,9 +107,7 @@ def all_checks(
 
 
 def beside(work: Callable[[], Result]) -> Future[Result]:
-    """Begin work in a thread that Ctrl-C need not wait for.
-
-    Its errors come with the result."""
+    """Begin work in a thread that Ctrl-C need not wait for."""
     future: Future[Result] = Future()
 
     def run() -> None:

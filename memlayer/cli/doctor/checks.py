@@ -193,10 +193,7 @@ def is_harmless(path: str) -> bool:
 
 
 def loose_files(home: str) -> list[str]:
-    """Return the non-empty files in home and spool that others may read.
-
-    Their mode lets them. The closed home keeps others out; a copy of it would not.
-    """
+    """Return the non-empty files in home and spool that others may read."""
     loose = []
     for folder in (home, paths.spool(home)):
         try:

@@ -53,10 +53,7 @@ class Consent:
             raise ToolError(REFUSED_BECAUSE % answer[:MAX_REASON_CHARS])
 
     def _answer(self, always: frozenset[str]) -> str:
-        """Ask until the answer is clear.
-
-        A sentence that begins with a yes is neither a yes nor a reason.
-        """
+        """Ask until the answer is a clear yes, no or reason."""
         clear = YES | always
         while True:
             try:
@@ -70,10 +67,7 @@ class Consent:
 
 
 def visible(text: str) -> str:
-    """Return a text with its hidden characters as escapes.
-
-    A command is run with them, so the person must see them. Tabs are four blanks.
-    """
+    """Return a command with its hidden characters as escapes, for consent."""
     return "".join(char if char == "\n" or is_seen(char) else escaped(char) for char in text.replace("\t", "    "))
 
 

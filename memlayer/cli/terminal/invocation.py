@@ -1,7 +1,4 @@
-"""Home, daemon client, common options and parsers, shared by the verbs.
-
-The parsers read projects, ids and dates.
-"""
+"""Home, daemon client, common options and parsers, shared by the verbs."""
 
 from __future__ import annotations
 

@@ -206,10 +206,7 @@ def rebuild(state: State, progress: Progress = no_report) -> int:
 
 
 def mend(state: State, progress: Progress = no_report, *, is_requested: bool = False) -> ops.Repaired:
-    """Repair the damage of the store.
-
-    Major damage stays on record until a person requests this.
-    """
+    """Repair the store, major damage only where a person requests it."""
     services = state.services.result()
     damage = services.store.damage()
     report = lambda done, total: progress("repair", done, total)  # noqa: E731

@@ -79,10 +79,7 @@ def recall(state: State, arguments: ops.Recall, progress: Progress) -> ops.Recal
 
 
 def _candidate(candidate: Candidate, recalled: Recalled, services: compose.Services | None) -> ops.Candidate:
-    """Return a candidate.
-
-    services: None where nobody reads those that were left out.
-    """
+    """Return a candidate; services: None where nobody reads those left out."""
     text = candidate.snippet
     if not text and recalled.query and services is not None:  # left out: a short look at it
         text = snippet(candidate.chunk.text, services.terms.weights(recalled.query.terms), LEFT_OUT_CHARS)

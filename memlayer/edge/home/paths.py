@@ -12,6 +12,7 @@ from memlayer.errors import UserError
 TYPE_CHECKING = False  # for type checkers: importing `typing` costs a hook milliseconds
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
@@ -117,6 +118,18 @@ def write_whole(path: str, data: bytes) -> None:
             os.unlink(temporary)
         raise
     sync_folder(folder)
+
+
+def read_object(path: str) -> dict[str, Any]:
+    """Return the JSON object in a file; {} for none."""
+    import json  # a hook's fallback path goes without
+
+    try:
+        with open(path, encoding="utf-8") as file:
+            read = json.load(file)
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return read if isinstance(read, dict) else {}
 
 
 def read_start(path: str, max_bytes: int, *, follow_links: bool = True) -> bytes:

@@ -61,13 +61,7 @@ def keys_of(place: Place, root_commit: str = "") -> list[str]:
 
 def load(home: str) -> Registry:
     """Return the registry on disk; empty when missing or unreadable."""
-    try:
-        with open(paths.projects(home), encoding="utf-8") as file:
-            loaded = json.load(file)
-    except (OSError, ValueError):
-        return {}
-    if not isinstance(loaded, dict):
-        return {}
+    loaded = paths.read_object(paths.projects(home))
     for known in loaded.values():
         if isinstance(known, dict) and isinstance(known.get("keys"), list):
             known["keys"] = without_relative([str(key) for key in known["keys"]])
