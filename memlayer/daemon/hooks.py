@@ -12,7 +12,8 @@ from concurrent.futures import TimeoutError as Late
 from typing import Any
 
 from memlayer.briefing import working_set
-from memlayer.briefing.standing_orders import standing_orders
+from memlayer.briefing.standing_orders import orders_in_force, standing_orders
+from memlayer.consolidation.rules.standing import let_go, takes_back
 from memlayer.daemon import moments, opening
 from memlayer.daemon.hook_call import Answer, Handler, HookCall, begin_call, count_kept, serve
 from memlayer.daemon.resources import notes_offer
@@ -286,8 +287,12 @@ def _recalled(state: State, recall: Future[Recalled], ends_s: float) -> Recalled
 
 
 def after_prompt(state: State, call: HookCall) -> None:
-    """Look for rules in a prompt whose answer is out."""
-    state.rule_notices.look((call.session.id, str(call.event["prompt_id"])), call.payload.prompt)
+    """Look for rules that an answered prompt lays down or takes back."""
+    session, prompt = call.session, call.payload.prompt
+    state.rule_notices.look((session.id, str(call.event["prompt_id"])), prompt)
+    if state.is_open and _tells_rules(state, call):
+        rules = orders_in_force(state.services.result().store, session.project_id) if takes_back(prompt) else []
+        state.rule_notices.doubt(session.id, [rules[at] for at in let_go(prompt, [rule.text for rule in rules])])
 
 
 def _tells_rules(state: State, call: HookCall) -> bool:

@@ -15,6 +15,8 @@ from memlayer.briefing.working_set import TURNS_LOOKED_AT
 from memlayer.consolidation.authors import by_models
 from memlayer.consolidation.conflicts import Draft
 from memlayer.consolidation.extractor import SESSION_READER, SESSION_WRITER, is_noted, is_rule_made
+from memlayer.consolidation.rules.own_words import own_words
+from memlayer.consolidation.rules.standing import let_go
 from memlayer.consolidation.statement import statement_of
 from memlayer.indexing.indexer import Indexer
 from memlayer.kinds import Category, Kind
@@ -180,7 +182,7 @@ class NoteKeeper:
         note = result.draft
         named = _named(note, by_citation)
         models = by_models(self.store, named)
-        ours = [row for row in named if row.id in models or row.id in draft.memories]
+        ours = [row for row in named if row.id in models or row.id in draft.memories or _lets_go(result, row)]
         ours = [row for row in ours if not (kept.is_run and rests_on_person(row))]
         merged = merge(result, ours, turns)
         new = self._memory_of(session, turns, result, merged.text, SESSION_WRITER if kept.is_own else SESSION_READER)
@@ -331,6 +333,12 @@ class NoteKeeper:
 def rests_on_person(note: Memory) -> bool:
     """Return whether a note's quote is of a person's words."""
     return any(proof.speaker == SAID_BY_PERSON for proof in from_json(note.evidence))
+
+
+def _lets_go(note: CheckedNote, rule: Memory) -> bool:
+    """Return whether a note's quote is the person's, taking a rule back."""
+    is_said = note.evidence[0].speaker == SAID_BY_PERSON and note.draft.quote in own_words(note.turn.prompt)
+    return is_said and bool(let_go(note.draft.quote, [rule.text]))
 
 
 def claimed(note: Memory) -> Memory:

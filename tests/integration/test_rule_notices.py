@@ -208,3 +208,22 @@ def test_only_a_core_memory_in_force_is_dropped(person: Person, cli: Cli) -> Non
         if row["kind"] in ("turn", "entry", "task"):
             assert cli("review", "drop", row["citation"]).returncode == 1
     assert _rows(person) == before
+
+
+@pytest.mark.parametrize(
+    ("wish", "back"),
+    [
+        ("앞으로 작업이 끝나면 항상 마지막에 영어 요약 한 줄을 달아줘", "영어 요약 한 줄은 이제 안 달아도 돼"),
+        ("Always end your work with a line for Marcus", "you can stop ending your work with a line for Marcus"),
+    ],
+)
+def test_rule_that_may_be_taken_back_is_asked_about_once(person: Person, wish: str, back: str) -> None:
+    person.say("s1", "p1", wish)
+    [memory] = person.daemon.call("list", category="core", limit=10)["memories"]
+    before = len(person.shown)
+    person.say("s1", "p2", back)
+    person.say("s1", "p3", "what does the cart do?")
+    person.say("s1", "p4", "and the checkout?")
+    asked = "memlayer still keeps: %s (let it go: /memory-review drop %s)" % (wish, memory["citation"])
+    assert [line for line in person.shown[before:] if "still keeps" in line] == [asked]
+    assert [row["text"] for row in person.daemon.call("list", category="core", limit=10)["memories"]] == [wish]

@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from memlayer.consolidation.rules.own_words import own_words
 from memlayer.consolidation.rules.signs import has
 from memlayer.edge.capture.noise import is_noise
 from memlayer.text.sentences import USER, Candidate, candidates, trimmed
+from memlayer.text.terms import index_terms
 
 MAX_RULES = 6  # of one prompt
 MAX_RULE_PROMPT_CHARS = 300  # a longer prompt quotes: guidelines, reviews and reports are full of "must"
 MAX_RULE_CHARS = 240
 FEWEST_WORDS = 3
 STUMP_WORDS = 3  # a rule as short as that completes the sentence before it
+LET_GO_WORDS = 2  # that the taking back shares with its rule
 BAN_WORDS = 5  # and as short a prohibition behind a rule: "store won as integers. no floats"
 # Signs that a sentence asks, is cut off, or needs a text that is not here.
 _UNFIT = ("question", "unfinished", "points_away", "outside", "guess", "moment", "speaks", "set_phrase")
@@ -46,6 +48,30 @@ def laid_down(prompt: str) -> tuple[Rule, ...]:
     if len(text) > MAX_RULE_PROMPT_CHARS or is_noise(text):
         return ()
     return tuple(_joined(candidates(own_words(text), USER)))[:MAX_RULES]
+
+
+def let_go(prompt: str, rules: Sequence[str]) -> list[int]:
+    """Return the places of rules that a prompt may take back.
+
+    As "이제 그만해도 돼" does. A sentence may take back the half of a rule, so a person is asked. Silent in doubt.
+    """
+    terms = [frozenset(index_terms(sentence).split()) for sentence in _letting_go(prompt)]
+    shared = [max((len(own & set(index_terms(rule).split())) for own in terms), default=0) for rule in rules]
+    most = max(shared, default=0)
+    return [place for place, count in enumerate(shared) if count == most] if most >= LET_GO_WORDS else []
+
+
+def takes_back(prompt: str) -> bool:
+    """Return whether a prompt takes some wish back."""
+    return bool(_letting_go(prompt))
+
+
+def _letting_go(prompt: str) -> list[str]:
+    text = unicodedata.normalize("NFC", prompt.strip())
+    if len(text) > MAX_RULE_PROMPT_CHARS or is_noise(text):
+        return []
+    said = (row.plain for row in candidates(own_words(text), USER) if not row.text.rstrip().endswith("?"))
+    return [sentence for sentence in said if has("lets_go", sentence)]  # "안 붙여도 돼" has the form of a question
 
 
 def _joined(sentences: list[Candidate]) -> Iterator[Rule]:

@@ -27,6 +27,7 @@ class RuleNotices:
 
     _expected: OrderedDict[TurnId, bool] = field(default_factory=OrderedDict)  # turn -> whether a rule was seen in it
     _waiting: OrderedDict[str, list[Memory]] = field(default_factory=OrderedDict)  # by session id
+    _doubted: OrderedDict[str, list[Memory]] = field(default_factory=OrderedDict)  # by session id, that it may let go
     _changed: threading.Condition = field(default_factory=threading.Condition)
 
     def expect(self, turn: TurnId) -> None:
@@ -49,6 +50,14 @@ class RuleNotices:
         with self._changed:
             if turn in self._expected:
                 self._expected[turn] = has_rule
+
+    def doubt(self, session_id: str, rules: Sequence[Memory]) -> None:
+        """Note rules that the person may have taken back."""
+        with self._changed:
+            if rules:
+                self._doubted[session_id] = list(rules)
+            while len(self._doubted) > MAX_WAITING:
+                self._doubted.popitem(last=False)
 
     def is_near(self, turn: TurnId) -> bool:
         """True for a prompt with a rule whose turn waits for consolidation."""
@@ -84,13 +93,16 @@ class RuleNotices:
     def line(self, session_id: str) -> str:
         """Return the line about a session's rules, "" for none."""
         with self._changed:
-            return line_of(self._waiting.get(session_id, ()))
+            return self._line(session_id)
+
+    def _line(self, session_id: str) -> str:
+        return line_of(self._waiting.get(session_id, ())) or doubt_line(self._doubted.get(session_id, ()))
 
     def told(self, session_id: str, line: str) -> None:
         """Note that the line was given; newer rules wait."""
         with self._changed:
-            if line_of(self._waiting.get(session_id, ())) == line:
-                del self._waiting[session_id]
+            if line and self._line(session_id) == line:
+                (self._waiting if session_id in self._waiting else self._doubted).pop(session_id)
 
     def hand_over(self, session_id: str, is_over: Callable[[str], bool]) -> None:
         """Give a starting session the untold rules of sessions that ended."""
@@ -102,6 +114,7 @@ class RuleNotices:
         """Drop all rules, since some may be forgotten."""
         with self._changed:
             self._waiting.clear()
+            self._doubted.clear()
 
 
 def line_of(rules: Sequence[Memory]) -> str:
@@ -118,6 +131,15 @@ def line_of(rules: Sequence[Memory]) -> str:
         "; ".join(texts),
         " ".join(dict.fromkeys(rule.citation for rule in rules)),
     )
+
+
+def doubt_line(rules: Sequence[Memory]) -> str:
+    """Return one line that asks whether rules are still wanted."""
+    if not rules:
+        return ""
+    texts = "; ".join(_short(rule.text, MAX_LINE_CHARS // len(rules)) for rule in rules[:MAX_LINE_RULES])
+    ids = " ".join(rule.citation for rule in rules[:MAX_LINE_RULES])
+    return "memlayer still keeps: %s (let it go: /memory-review drop %s)" % (texts, ids)
 
 
 def _short(text: str, max_chars: int) -> str:

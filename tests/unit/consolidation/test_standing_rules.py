@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from memlayer.consolidation.rules.extraction import Statement, extract
+from memlayer.consolidation.rules.standing import let_go, takes_back
 from memlayer.kinds import Kind
 
 DATA = Path(__file__).parents[2] / "data" / "standing_rules.yaml"
@@ -86,3 +87,43 @@ def test_each_rule_of_a_prompt_is_a_statement_of_its_own() -> None:
 def test_guidelines_pasted_whole_are_no_rules() -> None:
     pasted = "As Monitoring Specialist, you must:\n" + "- Never log passwords, tokens, or PII in any form at all\n" * 8
     assert [row for row in stated(pasted) if row.is_rule] == []
+
+
+KEPT = [
+    "작업 끝나면 마지막 줄에 English summary 한 줄씩 달아줘, Marcus 가 내 작업로그 읽어서",
+    "앞으로 커밋 메시지는 항상 한글로 쓰고 제목 앞에 티켓번호 붙여줘.", "Run the linters before each commit",
+    "테스트 먼저 짜고 구현해", "no emojis in commit messages please", "use pnpm, not npm",
+    "prod DB is read-only for us",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("prompt", "place"),
+    [
+        ("굿 커밋은 내가 함. 아 그리고 영어 한 줄 다는건 이제 그만해도 돼, Marcus 팀 옮겼대", 0),
+        ("이제 티켓번호는 안 붙여도 돼", 1),
+        ("you can stop running the linters before each commit", 2),
+        ("no need to run the linters before the commit any more", 2),
+        ("테스트 먼저 짜는 건 이제 안 해도 됩니다", 3),
+        ("we no longer need to avoid emojis in commit messages", 4),
+        ("forget the rule about emojis in commit messages", 4),
+        ("더 이상 pnpm 안 써도 돼, npm 으로 가", 5),
+        ("prod DB no longer needs to be read-only for us", 6),
+    ],
+)
+def test_rule_that_is_let_go(prompt: str, place: int) -> None:
+    assert takes_back(prompt) and let_go(prompt, KEPT) == [place]
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "이제 로그인 테스트는 그만하자", "이 테스트는 더 이상 필요 없는 것 같아?", "stop the server now",
+        "you can stop here", "이제 그만해도 돼", "no need to change the parser", "이제 배포해도 돼",
+        "> 커밋 메시지 티켓번호는 이제 안 붙여도 됩니다 라고 문서에 있는데 맞아?", "the cart no longer needs the lock",
+        "do we no longer need emojis in commit messages?",
+        "Translate this:\n\nYou no longer need to run the linters before each commit.",
+    ],
+)  # fmt: skip
+def test_nothing_else_is_let_go(prompt: str) -> None:
+    assert let_go(prompt, KEPT) == []

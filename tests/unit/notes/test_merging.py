@@ -106,6 +106,27 @@ def test_a_persons_memory_becomes_a_question(home_of: Noting, wish: str, how: st
     assert theirs.text in home_of.texts()
 
 
+RULE, BACK = "앞으로 작업이 끝나면 항상 영어 요약 한 줄을 달아줘", "영어 요약 한 줄은 이제 안 달아도 돼, 팀이 바뀌었어"
+PASTED = "이 문서를 번역해줘:\n\n" + BACK
+
+
+@pytest.mark.parametrize(
+    ("prompt", "quote", "is_replaced"),
+    [
+        (BACK, BACK, True),
+        ("응 그대로 하고 커밋은 하지 마", "응 그대로 하고 커밋은", False),
+        (PASTED, BACK, False),
+    ],
+)
+def test_persons_own_words_let_a_rule_go(home_of: Noting, prompt: str, quote: str, is_replaced: bool) -> None:
+    rule = home_of.remember(RULE)
+    turns = home_of.tell("s5", (prompt, "네, 그렇게 하겠습니다."), ("좋아", "네."))
+    change = note("사용자: 영어 요약 한 줄은 이제 달지 않는다.", quote, "preference", replaces=[rule.citation])
+    kept = home_of.answer("s5", turns, {"summary": "", "notes": [change]})
+    assert kept is not None
+    assert (rule.text in home_of.texts(), len(kept.questions)) == ((False, 0) if is_replaced else (True, 1))
+
+
 def test_cure_of_the_last_turn_is_unconfirmed(home_of: Noting) -> None:
     turns = home_of.tell("s1", ("웹훅이 두 번 와. 왜 그래?", "원인은 재전송입니다. 먼저 200을 돌려주도록 고쳤습니다."))
     changed = [replace(turns[0], files=("hooks/웹훅.py",))]
