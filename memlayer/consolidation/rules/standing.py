@@ -30,6 +30,7 @@ _UNFIT = ("question", "unfinished", "points_away", "outside", "guess", "moment",
 _UNFIT_FOR_WISH = ("one_off", "question", "unfinished", "outside", "guess", "moment")
 _CODE = re.compile(r"[\w/.-]+\.\w{1,4}:\d+|[→←✓✅❌⚠☐✗│╭╰]|->|=>|\b(?=[0-9a-f]*\d)[0-9a-f]{7,}\b")
 _HANGUL = re.compile("[가-힣]")
+_JOINT = re.compile(r",? (?:and|but|그리고|근데|그런데|대신) ")
 _SUBJECT = re.compile(r"[가-힣A-Za-z0-9]{2,}[이가] (?:[가-힣]+ ){0,3}[가-힣]+[.!~]*$")
 _OPEN_VOWELS = frozenset("ㅏㅓㅐㅕㅘㅝㅙㅞ")
 _VOWELS = "ㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢㅣ"
@@ -47,7 +48,8 @@ def laid_down(prompt: str) -> tuple[Rule, ...]:
     text = unicodedata.normalize("NFC", prompt.strip())
     if len(text) > MAX_RULE_PROMPT_CHARS or is_noise(text):
         return ()
-    return tuple(_joined(candidates(own_words(text), USER)))[:MAX_RULES]
+    said = [part for row in candidates(own_words(text), USER) for part in _parts(row)]
+    return tuple(_joined(said))[:MAX_RULES]
 
 
 def let_go(prompt: str, rules: Sequence[str]) -> list[int]:
@@ -98,6 +100,29 @@ def _joined(sentences: list[Candidate]) -> Iterator[Rule]:
 
 
 def _is_rule(candidate: Candidate) -> bool:
+    """True for a rule, also for a rule in two languages."""
+    halves = _halves(candidate)
+    return _is_plain_rule(candidate) or (bool(halves) and all(map(_is_plain_rule, halves)))
+
+
+def _parts(candidate: Candidate) -> list[Candidate]:
+    """Return a sentence, or its clauses where one is a rule."""
+    return (
+        [candidate] if _is_rule(candidate) or not any(map(_is_plain_rule, _halves(candidate))) else _halves(candidate)
+    )
+
+
+def _halves(candidate: Candidate) -> list[Candidate]:
+    """Return the clauses of a sentence in two languages."""
+    joint = _JOINT.search(candidate.text)
+    if joint is None or candidate.text != candidate.plain:
+        return []
+    texts = candidate.text[: joint.start()], candidate.text[joint.end() :]
+    is_other = bool(_HANGUL.search(texts[0])) != bool(_HANGUL.search(texts[1]))
+    return [candidate._replace(text=text, plain=text) for text in texts] if is_other else []
+
+
+def _is_plain_rule(candidate: Candidate) -> bool:
     text, plain = trimmed(candidate.text), trimmed(candidate.plain)
     if candidate.asks or _CODE.search(text):
         return False
