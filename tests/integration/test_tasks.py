@@ -156,6 +156,58 @@ def test_block_list_show_and_close_27_12(working: Working) -> None:
     assert unknown.returncode == 1 and "No task is known" in unknown.stderr
 
 
+def slash(working: Working, command: str, typed: str = "") -> str:
+    """Return the output of a slash command, its hook before it."""
+    working.hook(
+        "user_prompt_expansion", session="s1", expansion_type="slash_command", command_source="plugin",
+        command_name=f"memlayer:{command}", command_args=typed, prompt=f"/{command} {typed}",
+    )  # fmt: skip
+    return working.cli("slash", command, "s1").stdout
+
+
+@pytest.mark.parametrize("title", ["write the migration guide", "배포 문서 고치기 [mem:a7Bc3x]", "[mem:b8Cd4y]"])
+def test_list_shows_the_id_of_each_task(working: Working, title: str) -> None:
+    working.cli("task", "add", title)
+    [row] = working.json("task", "list")["tasks"]
+    cell = f"[mem:{row['citation']}]"
+    shown = (
+        working.cli("task", "list").stdout,
+        working.cli("task").stdout,
+        working.cli("task", "list", "--all-projects").stdout,
+        working.cli.on_terminal("task", "list", columns=120)[1],
+        slash(working, "memory-tasks"),
+        slash(working, "memory-tasks", "all"),
+    )
+    assert [text.splitlines()[1].partition(" ")[0] for text in shown] == [cell] * len(shown)
+    assert all("mem:a7Bc3x" not in text and "mem:b8Cd4y" not in text for text in shown)
+    assert working.cli("task", "show", cell).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("before", "verb", "says"),
+    [
+        ("done", "done", "it is done already"), ("drop", "drop", "it is cancelled already"),
+        ("done", "drop", "it is done"), ("drop", "done", "it is cancelled"), ("done", "block", "it is done"),
+        ("start", "reopen", "it is open"), ("block", "reopen", "it is open"),
+    ],
+)  # fmt: skip
+def test_change_that_changes_nothing_is_refused(working: Working, before: str, verb: str, says: str) -> None:
+    working.cli("task", "add", "배포 문서 고치기")
+    assert working.cli("task", before, "배포 문서 고치기").returncode == 0
+    status = working.tasks("--status", "all")
+    done = working.cli("task", verb, "배포 문서 고치기")
+    assert done.returncode == 2 and f"Refused: {says}." in done.stderr
+    assert working.tasks("--status", "all") == status
+
+
+def test_changes_that_change_something_are_not_refused(working: Working) -> None:
+    for verb in ("add", "add", "start", "start", "done", "reopen", "block", "drop", "add"):
+        assert working.cli("task", verb, "배포 문서 고치기").returncode == 0, verb
+    assert working.cli("task", "block", "배포 문서 고치기", "--on", "PROJ-12").returncode == 0
+    assert working.cli("task", "add", "배포", "--on", "보안 검토").returncode == 0
+    assert [row["waits_for"] for row in working.json("task", "list")["tasks"]] == [["보안 검토"], ["PROJ-12"]]
+
+
 def test_search_keeps_to_a_thing_and_show_lists_it_27_1(working: Working) -> None:
     working.cli("task", "add", "배포 문서 고치기", "--by", "PROJ-12")
     working.cli("remember", "src/cart.py rounds the total down, PROJ-12 asked for it")

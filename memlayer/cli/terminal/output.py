@@ -145,10 +145,13 @@ def pairs(title: str, rows: Iterable[tuple[str, str]]) -> None:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print aligned columns under a head, numbers right; nothing without rows."""
+    """Print aligned columns under a head, numbers right; nothing without rows.
+
+    A cell of stored text has passed `line`, which would take a row's own citation away.
+    """
     from rich.cells import cell_len, set_cell_size  # Hangul takes two places
 
-    kept = [[line(cell) for cell in row] for row in rows]
+    kept = [[" ".join(plain(cell).split()) for cell in row] for row in rows]
     if not kept:
         return
     widths = [max(cell_len(row[at]) for row in [list(head), *kept]) for at in range(len(head))]

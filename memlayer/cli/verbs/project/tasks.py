@@ -38,6 +38,9 @@ STATUS_WORDS = (*(status.value for status in Status), "resting", "all")
 NAME = "Give the task: its id as `memlayer task list` shows it, or its words"
 stdin_option = click.option("--stdin", "from_stdin", is_flag=True, help="Read the words from stdin.")
 task_argument = click.argument("task", metavar="TASK", nargs=-1)
+blockers_option = click.option(
+    "--by", "--on", "blockers", multiple=True, metavar="THING", help="An URL, an issue's key, a task, or words."
+)
 # Op of a step -> how a person reads it.
 STEP_WORDS = {
     "task_created": "made",
@@ -52,11 +55,13 @@ STEP_WORDS = {
 }
 
 
-@click.group("task")
-def task_verb() -> None:
+@click.group("task", invoke_without_command=True)
+@click.pass_context
+def task_verb(context: click.Context) -> None:
     """List, add, close, block or show tasks.
 
-    TASK is a citation such as a7Bc3x, or words of its title. Words that may mean several tasks change none.
+    Without another word it lists the open ones. TASK is a citation such as a7Bc3x, or words of its title. Words that
+    may mean several tasks change none.
 
     \b
     Examples:
@@ -66,6 +71,8 @@ def task_verb() -> None:
       memlayer task done a7Bc3x
       memlayer task show a7Bc3x
     """
+    if context.invoked_subcommand is None:
+        context.invoke(tasks_verb)
 
 
 @task_verb.command("list")
@@ -123,7 +130,7 @@ def _row(row: ops.TaskRow, with_project: bool) -> Sequence[str]:
 @task_verb.command("add")
 @task_argument
 @stdin_option
-@click.option("--by", "blockers", multiple=True, metavar="THING", help="It waits for this: an URL, issue, task, words.")
+@blockers_option
 @click.option("--priority", type=click.Choice(PRIORITIES), help="Default: medium.")
 @project_option
 @json_option
@@ -170,7 +177,7 @@ _changing("reopen", REOPENED, "Open a closed task again.", "a7Bc3x")
 @task_verb.command("block")
 @task_argument
 @stdin_option
-@click.option("--by", "blockers", multiple=True, metavar="THING", help="An URL, an issue's key, a task, or words.")
+@blockers_option
 @project_option
 @json_option
 def block_verb(

@@ -161,7 +161,7 @@ def status(as_json: bool) -> None:
         ("machine", "id", "commits", "last written"),
         [
             (
-                row.name + (" (earlier name)" if row.is_former else ""), row.machine[:6], str(row.commits),
+                line(row.name) + (" (earlier name)" if row.is_former else ""), row.machine[:6], str(row.commits),
                 when(row.written_ms) + (" (its clock is ahead)" if row.is_ahead else ""),
             )
             for row in state.machines

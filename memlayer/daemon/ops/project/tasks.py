@@ -11,8 +11,9 @@ from memlayer.daemon.tasks import batches
 from memlayer.errors import UserError
 from memlayer.model import citation_of
 from memlayer.tasks.events import content_of
+from memlayer.tasks.known_tasks import KnownTasks
 from memlayer.tasks.matcher import named, near
-from memlayer.tasks.states import Op, Status, Step, Task, is_resting
+from memlayer.tasks.states import Op, Status, Step, Task, fold, is_resting
 from memlayer.text.context_block import quoted
 from memlayer.wire import tasks as ops
 
@@ -90,13 +91,25 @@ def change(state: State, arguments: ops.TaskChange, progress: Progress) -> ops.T
         raise UserError("Nothing is changed: the text is private, or was forgotten before")
     ids = list(dict.fromkeys(step.task_id for step in content.steps))
     candidates = [task_id for asked in content.questions for task_id in asked.candidates]
-    known, refusals = services.tasks.known, [row.reason for row in content.steps if row.op is Op.REJECTED]
+    known = services.tasks.known
+    refusals = [why for step in content.steps if (why := _refusal(known, step, arguments.id_))]
     return ops.TaskChanged(
         tasks=[_fields(state, row) for row in known.by_id(ids)],
         freed=[_fields(state, row) for row in ([] if refusals else known.freed_by(ids))],
         candidates=[_fields(state, row) for row in known.by_id(candidates)],
         refusals=refusals,
     )
+
+
+def _refusal(known: KnownTasks, step: Step, event_id: str) -> str:
+    """Return why a person's step changes nothing, "" where it does."""
+    steps = known.steps(step.task_id)
+    before, now = fold(row for row in steps if row.event_id != event_id), fold(steps)
+    if step.op is Op.MENTIONED and now is not None and not now.is_open:
+        return "it is %s already" % now.status
+    if step.op is Op.REOPENED and before is not None and before.is_open:
+        return "it is open"
+    return step.reason if step.op is Op.REJECTED else ""
 
 
 def _drained(state: State) -> None:
