@@ -13,11 +13,13 @@ from itertools import islice
 from typing import NamedTuple, TypeVar
 
 from memlayer.consolidation.conflict.another_value import content, gives_another_value
+from memlayer.consolidation.conflict.change import is_change, replaces
 from memlayer.kinds import Category
 from memlayer.model import Chunk
 from memlayer.recall.candidate import Candidate, turn_of
 from memlayer.recall.retriever import Score
-from memlayer.text.sentences import is_question, sentences
+from memlayer.text.sentences import candidates as candidates_of
+from memlayer.text.sentences import is_question
 from memlayer.text.value_slots import has_value, slots
 from memlayer.turns.plans import is_done, plan_of
 from memlayer.turns.questions import FACT_CHARS, asks_a_fact
@@ -49,7 +51,9 @@ def is_newer_value(newer: Entry, older: Entry) -> bool:
     """True if the newer entry gives one thing another value."""
     if newer.at_ms <= older.at_ms:
         return False
-    before = _with_values(older.text)
+    before, changes = _with_values(older.text), _of_change(newer.text)
+    if any(replaces(old, new) for new in changes for old in _statements(older.text)):
+        return True
     return bool(before) and any(gives_another_value(old, new) for new in _with_values(newer.text) for old in before)
 
 
@@ -146,11 +150,16 @@ def _with_values(text: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=1024)
+def _of_change(text: str) -> tuple[str, ...]:
+    return tuple(sentence for sentence in _statements(text) if is_change(sentence))
+
+
+@lru_cache(maxsize=1024)
 def _statements(text: str) -> tuple[str, ...]:
-    """The first sentences of an entry that ask nothing."""
-    lines = (line for part in prompt_and_answer(text) for line in part.split("\n"))
-    texts = (line[span.start : span.end] for line in lines for span in sentences(line))
-    return tuple(islice((sentence for sentence in texts if not is_question(sentence)), MAX_SENTENCES))
+    """The first sentences of an entry without code, quotations and questions."""
+    said = (row.plain for part in prompt_and_answer(text) for row in candidates_of(part, "") if not row.asks)
+    told = (text for text in said if not text.rstrip().endswith(":") and not is_question(text))
+    return tuple(islice(told, MAX_SENTENCES))
 
 
 def under_notes(rows: Sequence[Item], found_of: Callable[[Item], tuple[Chunk, Score]]) -> list[Item]:

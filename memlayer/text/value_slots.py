@@ -11,6 +11,7 @@ from memlayer.text.terms import query_terms
 from memlayer.text.word_lists import rows, words
 
 MAX_CHARS = 500  # of a sentence; the rest is not looked at
+FIRST_PLACE = 0xE000  # of the characters that stand for values: no words, and nobody's text
 _SECONDS = {
     "ms": 0.001, "millisecond": 0.001, "밀리초": 0.001, "s": 1, "sec": 1, "second": 1, "초": 1, "m": 60, "min": 60,
     "minute": 60, "분": 60, "h": 3600, "hr": 3600, "hour": 3600, "시간": 3600, "d": 86_400, "day": 86_400, "일": 86_400,
@@ -39,7 +40,11 @@ _CLOCK = re.compile(
     r"(?<![\w.])(?:(?P<hour>\d{1,2}):(?P<minute>\d\d)(?!:?\d)|(?P<half>오전|오후)? ?(?P<korean>\d{1,2})시(?!간)"
     r"|(?P<english>\d{1,2}) ?(?P<noon>am|pm)(?![a-z]))"
 )
-_DATE = re.compile(r"(?<!\d)(?:20\d\d-)?(?P<month>\d\d)-(?P<day>\d\d)(?!\d)|(?<!\d)(?P<m>\d{1,2})월 ?(?P<d>\d{1,2})일")
+_MONTHS = words("jan feb mar apr may jun jul aug sep oct nov dec")
+_DATE = re.compile(
+    r"(?<!\d)(?:20\d\d-)?(?P<month>\d\d)-(?P<day>\d\d)(?!\d)|(?<!\d)(?P<m>\d{1,2})월 ?(?P<d>\d{1,2})일"
+    r"|\b(?P<name>%s)[a-z]{0,6} (?P<nth>\d{1,2})(?:st|nd|rd|th)?(?![\d:.])" % "|".join(_MONTHS)
+)
 _PORT = re.compile(
     r"(?:\bports?(?: is| to| on|:|=| number)?|포트(?:는|를|가|번호는|번호를|번호)?) ?(?P<a>\d{2,5})(?!\d|\.\d)"
     r"|(?<![\w.-])(?P<b>\d{2,5}) ?(?:번 ?)?포트|\b(?:listens?|runs?|is|now) on (?P<c>\d{4,5})\b"
@@ -62,11 +67,13 @@ _WRITTEN = re.compile(
 class Slots:
     """A sentence's values and its other words.
 
-    values: kind -> values in one form (spans of time in seconds). rest: the sentence without them.
+    values: kind -> values in one form (spans of time in seconds). rest: the sentence with a character from FIRST_PLACE
+    on in the place of each. places: kind and value of these, in turn.
     """
 
     values: dict[str, frozenset[str]]
     rest: str
+    places: tuple[tuple[str, str], ...] = ()
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -104,21 +111,28 @@ def slots(sentence: str) -> Slots:
     """Take a sentence apart. Never raises on any text."""
     text = unicodedata.normalize("NFKC", sentence[:MAX_CHARS]).lower().replace("`", "")
     text = _WRITTEN.sub(lambda word: str(_WORDS.get(word.group()) or _KOREAN_WORDS[word.group()]), text)
-    values: dict[str, set[str]] = {}
+    places: list[tuple[str, str]] = []
     for pattern, take in _TAKES:
-        text = pattern.sub(lambda match, take=take: _taken(take(match), match, values), text)  # type: ignore[misc]
-    text = _WORD.sub(lambda word: _chosen(word.group(), values), text)
-    return Slots({kind: frozenset(of_kind) for kind, of_kind in values.items()}, text)
+        text = pattern.sub(lambda match, take=take: _taken(take(match), match, places), text)  # type: ignore[misc]
+    text = _WORD.sub(lambda word: _chosen(word.group(), places), text)
+    values: dict[str, set[str]] = {}
+    for kind, value in places:
+        values.setdefault(kind, set()).add(value)
+    return Slots({kind: frozenset(of_kind) for kind, of_kind in values.items()}, text, tuple(places))
 
 
-def _taken(value: tuple[str, str] | None, match: re.Match[str], values: dict[str, set[str]]) -> str:
+def _taken(value: tuple[str, str] | None, match: re.Match[str], places: list[tuple[str, str]]) -> str:
     if value is None:
         return match.group()
-    values.setdefault(value[0], set()).add(value[1])
-    return " port " if value[0] == "port" else " "
+    return (" port" if value[0] == "port" else "") + _placed(value, places)
 
 
-def _chosen(word: str, values: dict[str, set[str]]) -> str:
+def _placed(value: tuple[str, str], places: list[tuple[str, str]]) -> str:
+    places.append(value)
+    return " %s " % chr(FIRST_PLACE + len(places) - 1)
+
+
+def _chosen(word: str, places: list[tuple[str, str]]) -> str:
     kind, form = _choices().get(word, ("", ""))
     if not kind and not word.isascii():  # under a particle
         kind, form = next(
@@ -126,8 +140,7 @@ def _chosen(word: str, values: dict[str, set[str]]) -> str:
         )
     if not kind:
         return word
-    values.setdefault(kind, set()).add(form)
-    return " "
+    return _placed((kind, form), places)
 
 
 def _quantity(match: re.Match[str]) -> tuple[str, str] | None:
@@ -149,7 +162,8 @@ def _clock(match: re.Match[str]) -> tuple[str, str] | None:
 
 
 def _date(match: re.Match[str]) -> tuple[str, str] | None:
-    return "date", "%02d-%02d" % (int(match["month"] or match["m"]), int(match["day"] or match["d"]))
+    month = _MONTHS.index(match["name"]) + 1 if match["name"] else int(match["month"] or match["m"])
+    return "date", "%02d-%02d" % (month, int(match["day"] or match["d"] or match["nth"]))
 
 
 def _port(match: re.Match[str]) -> tuple[str, str] | None:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
-from memlayer.consolidation.conflict.another_value import CHANGE, DENIES, LABEL, content, differ, width
+from memlayer.consolidation.conflict.another_value import LABEL, content, differ
+from memlayer.consolidation.conflict.change import CHANGE, DENIES, ENDS, UNDECIDED, replaces
 from memlayer.text.sentences import is_question
 from memlayer.text.value_slots import slots
 
@@ -20,7 +21,7 @@ MOSTLY = 0.8  # of the words of two statements that say the same
 # Of one character: `A 서버`, `Phase 1`. No term of a search, and yet a name.
 _SHORT_NAME = re.compile(r"(?<![\w'])(?:[A-Z]|[b-hj-z]|[가-힣](?= )|v?\d+)(?![\w'])")
 _ANY_NUMBER = re.compile(r"v?\d+")
-_CHANGE_WORDS = re.compile(rf"(?:{CHANGE.pattern})[가-힣]*", re.IGNORECASE)
+_CHANGE_WORDS = re.compile(rf"(?:{CHANGE.pattern}|{ENDS.pattern})[가-힣]*", re.IGNORECASE)
 _KOREAN_START = re.compile(r"^(?:(?:우리|저희|이제|앞으로) )*([가-힣]{1,2})[가-힣]* ")
 
 
@@ -36,7 +37,11 @@ def judge(older: str, newer: str) -> Verdict:
     """Compare two statements of one project; never raises on any text."""
     if older.strip() == newer.strip():
         return Verdict.MERGE
-    if is_question(newer) or not _begin_alike(older, newer):
+    if is_question(newer):
+        return Verdict.KEEP
+    if replaces(older, newer):
+        return Verdict.SUPERSEDE
+    if not _begin_alike(older, newer):
         return Verdict.KEEP
     before, after = (slots(" ".join(_CHANGE_WORDS.sub(" ", text).split())) for text in (older, newer))
     old, new = content(before), content(after)
@@ -47,15 +52,12 @@ def judge(older: str, newer: str) -> Verdict:
         return Verdict.KEEP
     if _letters(older) != _letters(newer):
         return Verdict.KEEP
-    is_change = CHANGE.search(newer) is not None
+    is_change = CHANGE.search(newer) or ENDS.search(newer)
     if differ(before, after) or differ(after, before):
-        stays = added or (lost and not is_change)
-        denies = DENIES.search(older) or DENIES.search(newer)
-        return Verdict.KEEP if stays or (denies and not is_change) else Verdict.SUPERSEDE
+        denies = DENIES.search(older) or DENIES.search(newer) or UNDECIDED.search(newer) or UNDECIDED.search(older)
+        return Verdict.KEEP if lost or added or denies else Verdict.SUPERSEDE
     if before.values != after.values or _short_names(older) != _short_names(newer):
         return Verdict.KEEP
-    if is_change and lost and added and max(width(lost), width(added)) <= 1:
-        return Verdict.SUPERSEDE
     if bool(DENIES.search(older)) != bool(DENIES.search(newer)):
         return Verdict.KEEP if lost or added else Verdict.SUPERSEDE
     is_same = not is_change and len(old & new) >= max(FEWEST, MOSTLY * len(old | new))

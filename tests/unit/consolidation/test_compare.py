@@ -35,7 +35,7 @@ from memlayer.consolidation.conflict.compare import Verdict, judge
         ("캐시는 Redis를 쓴다.", "캐시 TTL은 10분이다.", Verdict.KEEP),
         ("Priya owns the billing webhooks.", "Priya owns the invoice templates.", Verdict.KEEP),
         ("Priya owns the billing webhooks.", "Tomás owns the billing webhooks now.", Verdict.SUPERSEDE),
-        ("API 테스트는 Postman으로 관리한다.", "Postman 말고 Bruno로 API 테스트 관리하기로 했어.", Verdict.KEEP),
+        ("API 테스트는 Postman으로 관리한다.", "Postman 말고 Bruno로 API 테스트 관리하기로 했어.", Verdict.SUPERSEDE),
         ("Our licence is MIT.", "our licence is MIT", Verdict.MERGE),
         ("결제 API는 REST로 만든다.", "결제 API는 REST로 만들기로 했어.", Verdict.MERGE),
     ],
