@@ -12,8 +12,7 @@ from memlayer.daemon.tasks import batches, derived
 from memlayer.edge.capture.tool_use import EDITS
 from memlayer.errors import MemlayerError
 from memlayer.moments.changed_files import moment_of
-from memlayer.moments.changed_ground import changed_files, changes_since
-from memlayer.moments.pushes import branches, speaks_of_push, was_pushed
+from memlayer.moments.commits import branches, changed_files, changes_since, speaks_of_push, was_pushed
 from memlayer.recall.candidate import AT_START
 from memlayer.tasks.events import Observation
 from memlayer.tasks.states import By, Status, Task

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memlayer.edge.home.project import locate
-from memlayer.moments.changed_ground import changes_since
+from memlayer.moments.commits import changes_since
 from memlayer.records import git as git_calls
 from memlayer.records.projects import git_setting, root_commit
 from memlayer.sharing.git_engine import GitEngine, without_login

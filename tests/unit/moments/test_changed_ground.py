@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.moments.changed_ground import changed_files, changes_since
+from memlayer.moments.commits import changed_files, changes_since
 
 NOTED_S = 1_700_000_000
 

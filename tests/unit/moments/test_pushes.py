@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.moments.pushes import branches, is_push, was_pushed
+from memlayer.moments.commits import branches, is_push, was_pushed
 
 IDENTITY = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
 
