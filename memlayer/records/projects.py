@@ -23,6 +23,7 @@ MAX_CHARS = 40
 GIT_LIMIT_S = 5.0
 _OUT = re.compile(r"[^\w.+-]+")
 _EDGES = " .-_+"
+OWN = " (own)"  # behind the name of a project that a person parted, which has the name of the other one
 
 # A repository's common git folder -> its root commit, "" while it has none. Raises TimeoutError.
 RootCommit = Callable[[str], str]
@@ -144,7 +145,7 @@ class Projects:
             if not to:
                 to = hashlib.sha256(("own " + key).encode("utf-8", "surrogatepass")).hexdigest()[:16]
                 to = self._free(to) if to == former else to  # one that it had before comes back
-                name = os.path.basename(place.root) or place.root
+                name = (os.path.basename(place.root) or place.root) + OWN
                 since_ms = int(time.time() * 1000)
                 new = {"keys": [], "since_ms": since_ms, "root": place.root, "name": name}
                 self._registry.setdefault(to, new)

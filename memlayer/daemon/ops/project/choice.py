@@ -7,6 +7,7 @@ import os
 from memlayer.daemon.ops.requests import Progress, services_of
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import derived
+from memlayer.edge.home.project import locate, real
 from memlayer.errors import UserError
 from memlayer.model import GLOBAL
 from memlayer.wire import record as ops
@@ -33,6 +34,12 @@ def choose(state: State, arguments: ops.ChooseProject, progress: Progress) -> op
     folder, to = arguments.project_dir, ""
     if not os.path.isdir(folder):
         raise UserError(f"There is no folder {folder}")
+    place = locate(folder)
+    if real(folder) != place.root:
+        raise UserError(
+            f"{folder} lies in the repository {place.root}, which is one project. Run it there, or make this folder a "
+            "repository of its own (`git init`)"
+        )
     if arguments.name:
         to = state.projects.named(arguments.name)
         if to == GLOBAL:

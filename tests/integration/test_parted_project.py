@@ -1,0 +1,37 @@
+"""A folder that is given a project of its own, and where that is refused."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.cli_process import Cli
+from tests.support.processes import ROOT, Daemon
+
+
+@pytest.mark.parametrize("how", [("part",), ("join", "가게 shop")])
+def test_folder_of_a_repository_takes_none_of_it_along(tmp_path: Path, how: tuple[str, ...]) -> None:
+    repository, tools = tmp_path / "가게 shop", tmp_path / "가게 shop" / "도구 tools"
+    tools.mkdir(parents=True)
+    subprocess.run(["git", "init", "--quiet", str(repository)], check=True)
+    with Daemon(ROOT, tmp_path / "home", {"embedding": {"provider": "none"}}):
+        assert Cli(tmp_path / "home", repository)("remember", "포트는 7481번이다").returncode == 0
+        refused = Cli(tmp_path / "home", tools)("project", *how)
+        assert refused.returncode == 1 and str(repository) in refused.stderr and "one project" in refused.stderr
+        listed = json.loads(Cli(tmp_path / "home", repository)("list", "--json").stdout)
+        assert [row["text"] for row in listed["memories"]] == ["포트는 7481번이다"]
+
+
+def test_parted_project_has_a_name_of_its_own(tmp_path: Path) -> None:
+    folder = tmp_path / "가게 shop"
+    folder.mkdir()
+    with Daemon(ROOT, tmp_path / "home", {"embedding": {"provider": "none"}}):
+        cli = Cli(tmp_path / "home", folder)
+        assert cli("remember", "포트는 7481번이다").returncode == 0
+        assert "(own)" in cli("project", "part").stdout
+        joined = cli("project", "join", "가게 shop")
+        assert joined.returncode == 0, joined.stderr
+        assert "7481" in cli("list").stdout
