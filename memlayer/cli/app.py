@@ -86,6 +86,7 @@ class Verbs(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Translate old names of verbs, and answer --version."""
+        args = [*args[1:], "--help"] if args[:1] == ["help"] else args
         args = in_present_names(args, tells=not ctx.resilient_parsing)
         if args[:1] == ["--version"] and not ctx.resilient_parsing:
             from memlayer.cli.doctor import bare

@@ -64,6 +64,8 @@ def unset_setting(home: str, key: str) -> bool:
 def _known(key: str) -> tuple[str, str]:
     """Return (group, name) of a setting. Raises UserError when there is none."""
     if key not in keys():
+        if key == "enabled":
+            raise UserError("enabled is a project's own: write `enabled: false` into its .memlayer.yaml")
         hint = did_you_mean(key, keys()) or "; `memlayer config` lists them"
         raise UserError(f"{key}: there is no such setting{hint}")
     group, _, name = key.partition(".")

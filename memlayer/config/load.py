@@ -202,7 +202,8 @@ def _first_problem(bad: ValidationError, origins: Mapping[str, str], file: str) 
 def _plain(problem: Mapping[str, Any]) -> str:
     """Return pydantic's sentence without its prefix, to follow a key."""
     text = str(problem["msg"]).removeprefix("Value error, ").removeprefix("Input ")
-    return text.partition(", unable to parse")[0].replace("\n", " ").replace("a valid tuple", "a list")
+    text = text.partition(", unable to ")[0].replace("\n", " ")
+    return text.replace("a valid tuple", "a list").replace("a valid boolean", "true or false")
 
 
 def _short(value: object) -> str:

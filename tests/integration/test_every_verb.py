@@ -83,6 +83,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]
             "review drop": f"review drop {doubtful}",
             "project list": "project list", "project part": "project part",
             "project join": f"project join {project}", "project move": f"project move {old} --project {renamed}",
+            "config get": "config get recall.max_entries",
             "work topics": "work topics", "work mode": "work mode",
             "show --file": "show --file shop.py", "search --error": "search --error 오류",
             "task add": "task add 배포 문서 고치기 --by PROJ-12", "task list": "task list --status all",

@@ -154,3 +154,17 @@ def test_unwritable_home_still_reports(hook: HookRunner, home: Path) -> None:
     with Daemon(ROOT, home) as daemon:
         daemon.wait_for(lambda: daemon.call("status")["store"] == "failed", "failure")
         assert notice(hook, "s1") == ""
+
+
+def test_each_other_mistake_in_the_settings_is_told(hook: HookRunner, home: Path) -> None:
+    quiet = {"embedding": {"provider": "none"}}
+    wrong = {
+        "s1": {"recall": {"enabled": "뭐"}}, "s2": {"recall": {"enabled": "뭐"}}, "s3": {"foo": 1},
+        "s4": {"recall": {"max_entries": -3}}, "s5": {},
+    }  # fmt: skip
+    told = {}
+    for session, settings in wrong.items():
+        with Daemon(ROOT, home, {**quiet, **settings}) as daemon:
+            daemon.wait_for(lambda: daemon.call("status")["store"] == "open", "store")
+            told[session] = "settings are wrong" in notice(hook, session)
+    assert told == {"s1": True, "s2": False, "s3": True, "s4": True, "s5": False}

@@ -17,6 +17,8 @@ from memlayer.edge.home import paths
 from memlayer.edge.home.project import locate
 from memlayer.errors import MemlayerError
 
+NAMELESS = "Give a setting, such as recall.max_entries"
+
 
 @click.group("config", invoke_without_command=True)
 @project_option
@@ -80,6 +82,24 @@ def set_verb(key: str, values: tuple[str, ...], as_json: bool) -> None:
     for name, value in changed.items():
         shown = _shown(tuple(value) if isinstance(value, list) else value)
         _say_changed(name, value, as_json, f"{name} is now {shown}.", is_last=name == list(changed)[-1])
+
+
+@config_verb.command("get")
+@click.argument("key", default="", shell_complete=complete_key)
+@project_option
+@json_option
+def get_verb(key: str, project: str | None, as_json: bool) -> None:
+    """Print the value of a setting.
+
+    \b
+    Examples:
+      memlayer config get recall.max_entries
+    """
+    rows = held_settings(client(), locate(project_dir(project)).root, os.environ).settings
+    found = next((row for row in rows if row["key"] == key), None)
+    if found is None:
+        raise Incomplete(f"There is no setting {key!r}. `memlayer config --all` has every name" if key else NAMELESS)
+    print_json(found) if as_json else say(_shown(found["value"]))
 
 
 @config_verb.command("unset")

@@ -135,19 +135,28 @@ def notice(
 ) -> str:
     """Return `sentence` with advice, at most once a day and home.
 
-    Once more for each setup that failed; "" otherwise. is_settling: logs and spool are about to be settled, and do not
-    count. Raises OSError.
+    Once more for each setup that failed and each other settings_error; "" otherwise. is_settling: logs and spool are
+    about to be settled, and do not count. Raises OSError.
     """
     stamp = os.path.join(home, "health.noticed")
-    noticed_s = _written_s(stamp)
-    if 0 <= now_s - noticed_s < DAY_S and _written_s(runtime.failure_file(home)) <= noticed_s:
+    noticed_s, told = _written_s(stamp), settings_error.encode("utf-8", "replace")
+    is_told = not told or _holds(stamp, told)
+    if 0 <= now_s - noticed_s < DAY_S and _written_s(runtime.failure_file(home)) <= noticed_s and is_told:
         return ""
     line = sentence(Trouble() if is_settling else trouble(home, now_s), store_error, settings_error)
     if not line:
         return ""
-    paths.write_whole(stamp, b"")
+    paths.write_whole(stamp, told)
     os.utime(stamp, (now_s, now_s))
     return line + " /memlayer:memory-doctor says more."
+
+
+def _holds(path: str, content: bytes) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(content) + 1) == content
+    except OSError:
+        return False
 
 
 def ready(home: str) -> str:
