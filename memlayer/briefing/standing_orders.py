@@ -9,7 +9,7 @@ from typing import assert_never
 
 from memlayer.consolidation.authors import events_of, is_models
 from memlayer.consolidation.echoes import without_echoes
-from memlayer.consolidation.extractor import SESSION_READER, is_noted
+from memlayer.consolidation.extractor import SESSION_READER
 from memlayer.consolidation.rules.own_words import carries
 from memlayer.consolidation.rules.signs import has
 from memlayer.kinds import BINDING, Category, Kind
@@ -70,7 +70,7 @@ def _orders(store: Store, project_id: str) -> Iterator[Memory]:
                     project_id=scope, category=Category.CORE, kind=kind, is_current=True, limit=_ORDERS_LOOKED_AT
                 )
             )
-            if _is_noted_wish(memory) or (not is_noted(memory) and is_order(memory.known_kind, memory.text))
+            if _is_noted_wish(memory) or (memory.settled != SESSION_READER and is_order(memory.known_kind, memory.text))
         ]
         orders = without_echoes(by_a_person(store, stated))
         yield from sorted(orders, key=lambda memory: (not memory.pinned, -memory.at_ms))

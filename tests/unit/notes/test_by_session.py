@@ -163,6 +163,8 @@ def test_wish_is_no_rule_and_marked_in_the_next_start(noting: Noting) -> None:
     assert [row.text for row in orders_in_force(noting.store, made.project_id)] == [TURNS[1][0].partition("줘. ")[2]]
     evidence, _, rules = compose(noting.store, made.project_id, WorkingSetRules()).partition(RULES_HEADING)
     assert "- %s%s [mem:%s]" % (BY_MODEL, said, made.citation) in evidence and "저녁" not in rules
+    noting.consolidator.pin(made, True)  # the person makes it theirs
+    assert said in [row.text for row in orders_in_force(noting.store, made.project_id)]
     again = write(noting, "preference", TURNS[1][0].partition("줘. ")[2], "Never push to main directly, open a pull")
     assert [row.reason for row in again.refused] == [Refusal.REPEATED]  # the person's own rule says it
 
