@@ -41,7 +41,7 @@ class Reason(Enum):
     INHERITED = "in this session's context by resume or fork"
     SHOWN = "already shown in this session"
     REPEATS = "says the same as a better entry, or as this session's context"
-    OLDER = "this session's context has a newer value"
+    OLDER = "a newer value is known"
     DONE = "its plan was carried out"
     SAME_TURN = "its turn has an entry"
     TAKEN_BACK = "its statement was taken back"

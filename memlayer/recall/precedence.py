@@ -91,6 +91,13 @@ def _asks(text: str) -> bool:
     return asks_a_fact(prompt_and_answer(text)[0])
 
 
+def newest_of(candidate: Candidate, found: Sequence[Candidate]) -> Candidate | None:
+    """Return the newest turn or note that gives its thing another value."""
+    told = (row for row in found[:LOOKED_AT] if row.chunk.category in (Category.CONVERSATION, Category.CORE))
+    newer = [row for row in told if is_newer_value(_entry_of(row), _entry_of(candidate))]
+    return max(newer, key=lambda row: row.chunk.at_ms, default=None)
+
+
 def carries_out(report: Entry, plan: Entry) -> bool:
     """True for a later report that a day's plan was carried out."""
     planned = plan_of(plan.text) if report.at_ms > plan.at_ms else ""

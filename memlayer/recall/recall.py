@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from memlayer.edge.capture.noise import recallable
@@ -13,7 +13,7 @@ from memlayer.edge.redaction.privacy import without_marks
 from memlayer.kinds import KINDS, Category, Kind, mark_of
 from memlayer.model import Chunk, Scope
 from memlayer.recall.candidate import Candidate, Reason, in_context, judge, near_duplicates, need, turn_of, whole_chunk
-from memlayer.recall.precedence import found_of, in_precedence, lessons_first, note_of
+from memlayer.recall.precedence import found_of, in_precedence, lessons_first, newest_of, note_of
 from memlayer.recall.project_notes import ProjectNotes, notes_block, without_noted_turns
 from memlayer.recall.query import PromptSignals, Query, is_plan, plan_query, prompt_signals, reduce_prompt
 from memlayer.recall.retriever import Retriever, Weights
@@ -110,10 +110,10 @@ class Pipeline:
         return in_context(candidate.chunk, self._session)
 
     def _older(self, candidate: Candidate) -> Reason | None:
-        deed, newer = candidate.deed, candidate.newer
+        deed = candidate.deed
         if deed is not None and (deed.kept or in_context(deed.chunk, self._session)):
             return Reason.DONE
-        return Reason.OLDER if newer is not None and in_context(newer.chunk, self._session) else None
+        return Reason.OLDER if candidate.newer is not None else None
 
     def _unsure(self, candidate: Candidate) -> Reason | None:
         return Reason.UNSURE if candidate.chance < self._min_chance * (SURER if self._turns else 1) else None
@@ -275,6 +275,7 @@ class Recall:
             query, scope, rules.candidates, rules.weights, rarity
         )  # fmt: skip
         judged = lessons_first(judge(hits, signals, rarity, session_words), rules.min_chance)
+        notes = [row for note in notes if (row := self._newest(note, judged, scope, session, rules, rarity.shown))]
         candidates = without_noted_turns(in_precedence(judged, rules.min_chance), notes)
 
         has_notes = any(self.notes.of(project_id) for project_id in scope.project_ids or ())
@@ -294,6 +295,28 @@ class Recall:
         took_ms = (time.perf_counter() - started) * 1000
         rows = (*notes, *candidates)
         return Recalled(block, self._mode(), Gate.OPEN, query, signals, need(signals), rows, took_ms, is_first)
+
+    def _newest(
+        self,
+        note: Candidate,
+        found: Sequence[Candidate],
+        scope: Scope,
+        session: Session | None,
+        rules: RecallRules,
+        weight: Mapping[str, float],
+    ) -> Candidate | None:
+        """Return a note, or what gives its thing a newer value.
+
+        None where the context has that.
+        """
+        newer = newest_of(note, found)
+        if newer is None or self.retriever.is_templated(opening_in(newer.chunk.terms), scope):
+            return note
+        if in_context(newer.chunk, session):
+            return None
+        mark = mark_of(newer.chunk.category, newer.chunk.role)
+        text = snippet(newer.chunk.text, weight, rules.budget.max_entry_chars - len(mark))
+        return replace(note, chunk=newer.chunk, snippet=mark + text)
 
     def _of_plan(
         self, prompt: str, scope: Scope, rules: RecallRules, session: Session | None, started: float

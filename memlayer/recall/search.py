@@ -188,8 +188,8 @@ class Search:
                 if memory is not None and filters.admits(memory, path_of(memory) if filters.file else ""):
                     out.append(Found(chunk, score, memory))
             if len(out) >= limit and not filters.reads_memory:
-                return Counted(_in_order(out[:limit]), len(out) + len(ranked[start + MEMORIES_AT_ONCE :]))
-        return Counted(_in_order(out[:limit]), len(out))
+                return Counted(_in_order(out)[:limit], len(out) + len(ranked[start + MEMORIES_AT_ONCE :]))
+        return Counted(_in_order(out)[:limit], len(out))
 
 
 def _in_order(hits: Sequence[Found]) -> list[Found]:

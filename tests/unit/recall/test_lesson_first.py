@@ -15,6 +15,7 @@ from memlayer.recall.candidate import Reason
 from memlayer.recall.query import typed_query
 from memlayer.recall.recall import RecallRules
 from memlayer.recall.search import Filters, Found, Search
+from memlayer.records.sessions import Session
 from tests.support.turns_in_memory import PROJECT, T0_MS, TurnsInMemory
 
 GUESSES = [
@@ -43,11 +44,11 @@ def noted(memory: TurnsInMemory, text: str, session: str, kind: str = "attempt",
     return row
 
 
-def hits(memory: TurnsInMemory, query: str, filters: Filters | None = None) -> list[Found]:
+def hits(memory: TurnsInMemory, query: str, filters: Filters | None = None, limit: int = 20) -> list[Found]:
     rules = RecallRules()
     finder = Search(memory.store, memory.recall.retriever, rules.weights, rules.candidates)
     scope = Scope((memory.projects.resolve(PROJECT)[0],))
-    return finder.find(typed_query(query), scope, filters or Filters(), 20, 0.0, lambda _: "")
+    return finder.find(typed_query(query), scope, filters or Filters(), limit, 0.0, lambda _: "")
 
 
 @pytest.mark.parametrize(("prompt", "answer", "lesson", "asked"), GUESSES)
@@ -92,6 +93,55 @@ def test_a_search_marks_the_older_value(memory: TurnsInMemory, older: str, newer
     new = noted(memory, newer, "s2", "fact", 2)
     found = hits(memory, asked)
     assert [(hit.memory.id, hit.newer) for hit in found] == [(new.id, ""), (old.id, new.citation)]
+
+
+CHANGED = [
+    ("The webhook retry interval is 10 s.", "The webhook retry interval is now 30 s.", "webhook retry interval"),
+    ("웹훅 재시도 간격은 10초다.", "웹훅 재시도 간격을 30초로 늘렸다.", "웹훅 재시도 간격"),
+    ("CI runs on Jenkins.", "CI moved from Jenkins to GitHub Actions.", "Jenkins CI runs"),
+    ("CI 는 Jenkins 에서 돌린다.", "CI 를 Jenkins 에서 GitHub Actions 로 옮겼다.", "Jenkins CI 어디서 돌리지"),
+]
+
+
+@pytest.mark.parametrize(("older", "newer", "asked"), CHANGED)
+@pytest.mark.parametrize("by", ["person", "answer", "note"])
+def test_a_note_with_an_older_value_gives_way(
+    memory: TurnsInMemory, older: str, newer: str, asked: str, by: str
+) -> None:
+    old = noted(memory, older, "s1", "fact", 1)
+    said = {"person": (newer, "OK."), "answer": ("do it this way", newer)}
+    new = noted(memory, newer, "s2", "fact", 9) if by == "note" else memory.turn("s2", "p1", *said[by], at=9)
+    for prompt in (asked, asked + ", what did we say last time?"):
+        found = memory.ask(prompt, session=Session(id="s3"))
+        assert "[mem:%s]" % old.citation not in found.block
+    assert "[mem:%s]" % new.citation in memory.ask(asked, session=Session(id="s3")).block
+    assert [(hit.memory.id, hit.newer) for hit in hits(memory, asked)] == [(new.id, ""), (old.id, new.citation)]
+
+
+@pytest.mark.parametrize(("older", "newer", "asked"), CHANGED)
+@pytest.mark.parametrize("by", ["person", "answer"])
+def test_a_turn_with_an_older_value_gives_way_to_a_note(
+    memory: TurnsInMemory, older: str, newer: str, asked: str, by: str
+) -> None:
+    said = {"person": (older, "OK."), "answer": ("do it this way", older)}
+    turn = memory.turn("s1", "p1", *said[by])
+    note = noted(memory, newer, "s2", "fact", 9)
+    found = memory.ask(asked + ", what did we say last time?", RecallRules(min_chance=0.0), session=Session(id="s3"))
+    assert "[mem:%s]" % turn.citation not in found.block and "[mem:%s]" % note.citation in found.block
+
+
+@pytest.mark.parametrize(("older", "newer", "asked"), CHANGED)
+def test_an_earlier_told_value_overtakes_nothing(memory: TurnsInMemory, older: str, newer: str, asked: str) -> None:
+    note = noted(memory, older, "s2", "fact", 9)
+    memory.turn("s1", "p1", newer, "OK.")
+    assert "[mem:%s]" % note.citation in memory.ask(asked, session=Session(id="s3")).block
+
+
+def test_one_hit_alone_is_the_newer_value(memory: TurnsInMemory) -> None:
+    older, newer, asked = CHANGED[0]
+    noted(memory, older, "s1", "fact", 1)
+    new = noted(memory, newer, "s2", "fact", 9)
+    assert [hit.memory.id for hit in hits(memory, asked, limit=1)] == [new.id]
 
 
 def test_values_of_two_things_stay_unmarked(memory: TurnsInMemory) -> None:

@@ -105,6 +105,17 @@ def test_statement_of_another_thing_or_an_order(statement: str, question: str) -
             ],
             "redis 포트가 뭐였지?", "redis는 6380", "redis 포트가 뭐였지",
         ),
+    ],
+)  # fmt: skip
+def test_block(home: Path, turns: list[tuple[str, str]], asked: str, first: str, last: str) -> None:
+    memory = TurnsInMemory.by_the_shipped_model(home, [*turns, OTHER], a_session=1)
+    entries = given(memory.ask(asked))
+    assert [entries[0].startswith(first), entries[-1].startswith(last)] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("turns", "asked", "newer", "older"),
+    [
         (
             [
                 ("배포는 목요일에 하자", "배포 요일을 목요일로 문서에 적었습니다."),
@@ -121,10 +132,13 @@ def test_statement_of_another_thing_or_an_order(statement: str, question: str) -
         ),
     ],
 )  # fmt: skip
-def test_block(home: Path, turns: list[tuple[str, str]], asked: str, first: str, last: str) -> None:
+def test_a_block_has_the_newer_value_alone(
+    home: Path, turns: list[tuple[str, str]], asked: str, newer: str, older: str
+) -> None:
     memory = TurnsInMemory.by_the_shipped_model(home, [*turns, OTHER], a_session=1)
     entries = given(memory.ask(asked))
-    assert [entries[0].startswith(first), entries[-1].startswith(last)] == [True, True]
+    assert [text for text in entries if text.startswith((newer, older))] == [entries[0]]
+    assert entries[0].startswith(newer)
 
 
 def test_an_older_value_is_left_out_where_the_context_has_the_newer(home: Path) -> None:
