@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Self, TypeVar
@@ -15,7 +15,6 @@ Value = TypeVar("Value")
 
 PRIORITIES = ("low", "medium", "high", "critical")
 USUAL_PRIORITY = "medium"
-REST_MS, REST_SESSIONS = 14 * 86_400_000, 5
 REPLACE, SUGGEST = "replace", "suggest"
 MAX_REJECTED = 20  # refusals kept of a task
 
@@ -154,14 +153,6 @@ class Task:
     def is_open(self) -> bool:
         """True before it is done or cancelled."""
         return self.status in OPEN
-
-
-def is_resting(touched_ms: int, now_ms: int, later_sessions: Collection[str]) -> bool:
-    """Return whether an unmentioned task is shown no more.
-
-    later_sessions: those that began since it was last spoken of.
-    """
-    return now_ms - touched_ms >= REST_MS and len(later_sessions) >= REST_SESSIONS
 
 
 def placeholder(project_id: str) -> Blocker:

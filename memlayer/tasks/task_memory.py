@@ -6,11 +6,12 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from memlayer.kinds import CATEGORIES, Category, Kind
-from memlayer.model import Event, Memory, citation_of, event_id, memory_key
+from memlayer.model import Event, Memory, event_id
 from memlayer.tasks.events import CREATED, Observation, TaskEvent, to_json
 from memlayer.tasks.keys import EntityType, entities_in
 from memlayer.tasks.states import By, Op, Status, Step, Task
 from memlayer.turns.remembered import NO_SESSION
+from memlayer.turns.salience import new_memory
 
 WAITS_FOR = " (waits for: %s)"
 MAYBE_DONE = " (maybe done: %s)"
@@ -72,24 +73,13 @@ def text_of(task: Task) -> str:
 
 def memory_of(task: Task) -> Memory:
     """Return the memory of a task, which says where it stands."""
-    return Memory(
-        id=task.id,
-        key=memory_key(Category.CORE, task.id, task.created_ms),
-        citation=citation_of(task.id),
-        category=Category.CORE,
-        kind=Kind.TASK,
-        text=text_of(task),
-        importance=CATEGORIES[Category.CORE].importance,
-        project_id=task.project_id,
-        session_id=task.session_id,
-        prompt_id=task.prompt_id,
-        source_ids=task.sources,
-        at_ms=task.touched_ms,
-        superseded_by="" if task.is_open else task.id,
-        superseded_ms=0 if task.is_open else task.touched_ms,
-        settled=MADE_BY_BOOK,
-        files=task.files,
-    )
+    made = new_memory(
+        task.id, Category.CORE, Kind.TASK, text_of(task), task.created_ms, project_id=task.project_id,
+        session_id=task.session_id, prompt_id=task.prompt_id, source_ids=task.sources, settled=MADE_BY_BOOK,
+        importance=CATEGORIES[Category.CORE].importance, files=task.files,
+    )  # fmt: skip
+    made = replace(made, at_ms=task.touched_ms)
+    return made if task.is_open else replace(made, superseded_by=task.id, superseded_ms=task.touched_ms)
 
 
 def files_of(task: Task) -> tuple[str, ...]:

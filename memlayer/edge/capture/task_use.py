@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 TOOLS = ("TaskUpdate", "TodoWrite")
 MAX_TITLE_CHARS = 200
 MAX_ROWS = 50
+_WISHES = {"task_created": "created", "task_completed": "done"}
 _STATUSES = {
     "pending": "pending",
     "in_progress": "in_progress",
@@ -27,10 +28,8 @@ _STATUSES = {
 def task_text(hook: str, data: dict[object, object], clean: Callable[[str], str]) -> str:
     """Return the event's text, cleaned, or "" without a task."""
     rows: list[dict[str, object]]
-    if hook == "task_created":
-        rows = [{"wish": "created", "ref": _ref(data), "title": _title(data.get("task_subject"), clean)}]
-    elif hook == "task_completed":
-        rows = [{"wish": "done", "ref": _ref(data), "title": _title(data.get("task_subject"), clean)}]
+    if hook in _WISHES:
+        rows = [{"wish": _WISHES[hook], "ref": _ref(data), "title": _title(data.get("task_subject"), clean)}]
     elif data.get("tool_name") == "TaskUpdate":
         rows = _update(_dict(data.get("tool_input")), _dict(data.get("tool_response")))
     else:
@@ -43,16 +42,15 @@ def _update(given: dict[object, object], response: dict[object, object]) -> list
     ref = given.get("taskId")
     if response.get("success") is not True or not isinstance(ref, str):
         return []
-    row: dict[str, object] = {"ref": ref[:40], "wish": "mentioned"}
+    rows: list[dict[str, object]] = []
     blockers = given.get("addBlockedBy")
     if isinstance(blockers, list) and blockers:
-        row["wish"] = "blocked"
-        row["blockers"] = ["#" + str(blocker)[:40] for blocker in blockers[:MAX_ROWS]]
+        named = ["#" + str(blocker)[:40] for blocker in blockers[:MAX_ROWS]]
+        rows.append({"ref": ref[:40], "wish": "blocked", "blockers": named})
     status = _STATUSES.get(str(given.get("status")))
-    rows = [row]
     if status:
         rows.append({"ref": ref[:40], "wish": status})
-    return [row for row in rows if row["wish"] != "mentioned"]
+    return rows
 
 
 def _todos(

@@ -10,16 +10,16 @@ from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import batches
 from memlayer.errors import UserError
 from memlayer.model import citation_of
-from memlayer.tasks.events import content_of
 from memlayer.tasks.known_tasks import KnownTasks
 from memlayer.tasks.matcher import named, near
-from memlayer.tasks.states import Op, Status, Step, Task, fold, is_resting
+from memlayer.tasks.states import Op, Status, Step, Task, fold
 from memlayer.text.context_block import quoted
 from memlayer.wire import tasks as ops
 
 ALL, RESTING = "all", "resting"
 STATUSES = (*(status.value for status in Status), RESTING, ALL)
 HISTORY_SHOWN = 200
+REST_MS, REST_SESSIONS = 14 * 86_400_000, 5
 UNKNOWN = "unknown"  # nobody said for what it waits
 
 
@@ -34,7 +34,7 @@ def tasks(state: State, arguments: ops.Tasks, progress: Progress) -> ops.TaskLis
         return ops.TaskList()
     moments.look_at_tasks(state, project_id, state.projects.root(project_id))
     rows = [row for row in book.known.all(project_id) if not arguments.is_blocked or row.status is Status.BLOCKED]
-    at_rest = {row.id for row in rows if row.is_open and _rests(state, row)}
+    at_rest = {row.id for row in rows if _rests(state, row)}
     rows = [row for row in rows if _is_wanted(row, wanted, row.id in at_rest)]
     return ops.TaskList(
         tasks=[_fields(state, row) for row in rows],
@@ -85,10 +85,10 @@ def change(state: State, arguments: ops.TaskChange, progress: Progress) -> ops.T
     """
     _drained(state)
     services = services_of(state)
-    stored = services.store.events(ids=[arguments.id_])
-    content = content_of(stored[0]) if stored else None
-    if content is None:
+    stored = services.tasks.known.told([arguments.id_])
+    if not stored:
         raise UserError("Nothing is changed: the text is private, or was forgotten before")
+    content = stored[0].content
     ids = list(dict.fromkeys(step.task_id for step in content.steps))
     candidates = [task_id for asked in content.questions for task_id in asked.candidates]
     known = services.tasks.known
@@ -118,12 +118,10 @@ def _drained(state: State) -> None:
 
 
 def _rests(state: State, task: Task) -> bool:
-    later = [
-        session.id
-        for session in state.sessions.all()
-        if session.project_id == task.project_id and session.since_ms > task.touched_ms
-    ]
-    return is_resting(task.touched_ms, time.time_ns() // 1_000_000, later)
+    """Return whether nobody has spoken of a task for long."""
+    sessions = (row for row in state.sessions.all() if row.project_id == task.project_id)
+    later = sum(session.since_ms > task.touched_ms for session in sessions)
+    return task.is_open and later >= REST_SESSIONS and time.time() * 1000 - task.touched_ms >= REST_MS
 
 
 def _fields(state: State, task: Task) -> ops.TaskRow:
@@ -132,7 +130,7 @@ def _fields(state: State, task: Task) -> ops.TaskRow:
         citation=citation_of(task.id),
         status=task.status.value,
         waits_for=[blocker.raw or UNKNOWN for blocker in task.blockers],
-        is_resting=task.is_open and _rests(state, task),
+        is_resting=_rests(state, task),
         sources=list(task.by),
         earlier_titles=list(task.titles[:-1]),
         sessions=len(task.sessions),
