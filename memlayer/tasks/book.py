@@ -7,7 +7,7 @@ the daemon's writer's, and applying an event twice changes nothing.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -90,7 +90,7 @@ class TaskBook:
             for event in sorted(events, key=lambda row: (row.at_ms, row.id)):
                 [kept] = self.store.events(ids=[event.id]) or [self._decided(event)]
                 ids = dict.fromkeys(step.task_id for step in content_of(kept).steps)
-                self._heed(list(ids), event.at_ms)
+                self._heed(self._memories(list(ids)), event.at_ms)
                 before = self.known.all()
                 self.store.add_events([kept])
                 self.known.put([kept])
@@ -149,14 +149,13 @@ class TaskBook:
 
     # -- changes of a person in the memory files
 
-    def _heed(self, ids: Sequence[str], before_ms: int) -> None:
+    def _heed(self, rows: Mapping[str, Memory], before_ms: int, *, is_start: bool = False) -> None:
         """Make events of a person's changes of tasks' lines in files.
 
-        before_ms: of the next event of the task.
+        rows: memories of tasks by id. before_ms: of the next event. is_start: a kill may have left some behind.
         """
-        rows = self._memories(ids)
         for task in self.known.by_id(rows):
-            step = by_hand(task, rows[task.id])
+            step = by_hand(task, rows[task.id], is_start=is_start)
             if step is not None:
                 place = Place(task.project_id, NO_SESSION, "", max(before_ms - 1, task.touched_ms))
                 name = event_id(NO_SESSION, "", Kind.TASK, "%s %s %d" % (task.id, step.to, task.touched_ms))
@@ -182,14 +181,16 @@ class TaskBook:
     def catch_up(self) -> None:
         """Take in events that a crash, import or older version left out."""
         with self.indexer.lock:
-            self.known.renew()
+            is_start = not self.known.is_loaded
             rows = self.store.memories(MemoryQuery(category=Category.CORE, kind=Kind.TASK, limit=EVERYTHING))
+            by_id = {row.id: row for row in rows}
+            self._heed(by_id, self.now_ms(), is_start=is_start)  # before events come that the memories do not know
+            if not is_start:
+                self.known.renew()
             self._take_over([row for row in rows if row.settled != MADE_BY_BOOK])
-            by_id, tasks = {row.id: row for row in rows}, self.known.all()
-            behind = [task.id for task in tasks if is_behind(task, by_id.get(task.id))]
-            self._heed(behind, self.now_ms())
+            tasks = self.known.all()
             self.graph.put(self.known.edges(task.id for task in tasks), OF_STEPS)
-            self.publish(self.known.by_id(behind))
+            self.publish(task for task in tasks if is_behind(task, by_id.get(task.id)))
 
     def rebuild(self) -> None:
         """Make the graph anew from events and memories. Raises StoreError."""

@@ -37,6 +37,11 @@ class KnownTasks:
         self._of_task: dict[str, list[Step]] = {}
         self._folded: dict[str, Task] = {}
 
+    @property
+    def is_loaded(self) -> bool:
+        """True once the store's events were read."""
+        return self._events is not None
+
     def renew(self) -> None:
         """Read all events again."""
         with self._lock:

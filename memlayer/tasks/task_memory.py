@@ -45,17 +45,21 @@ def is_behind(task: Task, row: Memory | None) -> bool:
     return row is None or any(getattr(row, name) != getattr(made, name) for name in MADE)
 
 
-def by_hand(task: Task, row: Memory) -> Step | None:
+def by_hand(task: Task, row: Memory, *, is_start: bool) -> Step | None:
     """Return a person's change of a task's line in a file.
 
-    A memory from before the last step is one that a kill left behind.
+    A memory from before the last step is one that a kill left behind; at a start, so is one with an earlier title.
     """
-    if not task.is_open or row.at_ms < task.touched_ms:
+    if not task.is_open:
+        is_restored = not row.superseded_by and row.at_ms > task.touched_ms
+        return Step(task.id, Op.REOPENED, by=By.PERSON) if is_restored else None
+    if row.at_ms < task.touched_ms:
         return None
     if row.superseded_by == row.id:
         return Step(task.id, Op.STATUS, Status.CANCELLED, task.status, By.PERSON)
     title = _parts(row.text)[0]
-    return Step(task.id, Op.TITLED, title, by=By.PERSON) if title != task.title else None
+    known = task.titles if is_start else task.titles[-1:]
+    return Step(task.id, Op.TITLED, title, by=By.PERSON) if title not in known else None
 
 
 def _parts(text: str) -> tuple[str, str]:

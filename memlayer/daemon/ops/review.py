@@ -108,14 +108,8 @@ def _asked(reviewer: Review, place: Place) -> list[TaskQuestion]:
 
 
 def _asked_fields(question: TaskQuestion) -> ops.TaskAsked:
-    tasks: list[ops.TaskMeant] = [
-        ops.TaskMeant(citation=citation_of(task.id), title=task.title, status=task.status.value)
-        for task in question.candidates
-    ]
-    return ops.TaskAsked(
-        id=citation_of(question.id), wish=question.wish, quote=question.quote, at_ms=question.at_ms,
-        candidates=tasks,
-    )  # fmt: skip
+    tasks = [ops.TaskMeant.of(task, citation=citation_of(task.id)) for task in question.candidates]
+    return ops.TaskAsked.of(question, id=citation_of(question.id), candidates=tasks)
 
 
 def _review_of(state: State) -> Review:

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from memlayer.tasks.events import CREATED, Observation, TaskEvent, captured
-from memlayer.tasks.states import By, Status
+from memlayer.tasks.states import By, Op, Status, Step
+from memlayer.tasks.task_memory import Place, task_event
 from tests.support.turns_in_memory import PROJECT, T0_MS, TurnsInMemory
 
 WRITES = (
@@ -89,3 +90,23 @@ def test_a_kill_before_any_write_loses_and_doubles_nothing(tmp_path: Path, says_
             rows = after.graph.rows()
             after.tasks.rebuild()
             assert after.graph.rows() == rows, end
+
+
+@pytest.mark.parametrize("is_new_start", [True, False])
+def test_earlier_events_of_another_machine_are_no_persons_change(tmp_path: Path, is_new_start: bool) -> None:
+    memory = TurnsInMemory(tmp_path)
+    memory.ingest.take(EVENTS[:1])
+    [task] = memory.tasks.known.all()
+    place = Place(task.project_id, "s9", "p1", task.created_ms + 1)
+    renamed = Step(task.id, Op.TITLED, "배포 준비", by=By.READER)
+    memory.ingest.take(EVENTS[3:])  # later than that
+    memory.store.add_events([task_event("e" * 32, place, TaskEvent(By.READER, steps=(renamed,)))])
+    after = memory
+    if is_new_start:
+        after = TurnsInMemory(tmp_path)
+        after.store._events, after.store._memories = memory.store._events, memory.store._memories
+    after.tasks.catch_up()
+    [task] = after.tasks.known.all()
+    assert (task.title, task.status) == ("배포 준비", Status.IN_PROGRESS)
+    assert after.store.memories()[0].text.startswith("배포 준비")
+    assert [step.by for step in after.tasks.known.steps(task.id) if step.op is Op.TITLED] == [By.READER]
