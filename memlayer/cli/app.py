@@ -23,7 +23,7 @@ SECTIONS = {
         "given": ("search", "Show the notes that the last prompts were given, and why."),
         "remember": ("memories", "Remember TEXT as a core memory at once."),
         "forget": ("forget", "Forget memories for good."),
-        "notes": ("notes", "Have a language model read finished sessions and write notes."),
+        "notes": ("curation.notes", "Have a language model read finished sessions and write notes."),
         "view": ("project.view", "Open the memory in a browser: see, search, correct and forget."),
         "doctor": ("health", "Check everything."),
     },

@@ -48,6 +48,13 @@ message's text would carry another number. Answer with your next message alone, 
 _one_at_a_time = threading.Lock()
 
 
+def program_path() -> str:
+    """Return the absolute path of the host's program, "" for none."""
+    places = (None, *map(os.path.expanduser, USUAL_PLACES))
+    found = next((path for place in places if (path := shutil.which(PROGRAM, path=place))), "")
+    return os.path.abspath(found) if found else ""
+
+
 class ClaudeCliChat:
     """A talk by `claude -p`, with its login.
 
@@ -109,11 +116,8 @@ class ClaudeCliChat:
 
     def _program(self) -> str:
         """Return the absolute path of the host's program. Raises NotSent."""
-        path = shutil.which(PROGRAM)
-        for place in USUAL_PLACES:
-            path = path or shutil.which(PROGRAM, path=os.path.expanduser(place))
-        if path:
-            return os.path.abspath(path)
+        if path := program_path():
+            return path
         if self._asker.is_daemon:
             raise NotSent("no `claude` on the daemon's PATH: in a shell that has it, run memlayer daemon restart")
         raise NotSent(f"no `claude` on the PATH: install Claude Code, or choose another {self._asker.group}.provider")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memlayer.briefing.listed_start import BY_MODEL
-from memlayer.cli.verbs.notes import TOOL
+from memlayer.cli.verbs.curation.notes import TOOL
 from memlayer.daemon.resources.notes_offer import BY_SESSION_LINE
 from memlayer.edge.mcp import BY_NAME
 from tests.support.cli_process import runner

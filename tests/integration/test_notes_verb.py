@@ -84,6 +84,59 @@ def test_on_reads_status_tells_off_stops(
     assert CAUSE in core(daemon)
 
 
+PRICE = "6,000 tokens a session"
+
+
+def claude_in(folder: Path) -> Path:
+    """Write a program of the host's name."""
+    folder.mkdir()
+    (folder / "claude").write_text("#!/bin/sh\nexit 1\n")
+    (folder / "claude").chmod(0o755)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("verb", "typed"), [("notes", "n"), ("notes", ""), ("notes --provider anthropic", "n"), ("notes --by session", "n")]
+)
+def test_terminal_tells_the_price_and_asks_before(home: Path, project: Path, verb: str, typed: str) -> None:
+    first, *options = verb.split()
+    code, said = Cli(home, project).on_terminal(first, "on", *options, types=typed + "\n", columns=300)
+    assert code == 1 and "Turn it on? [y/N]" in said and "Nothing is changed" in said
+    assert ("150 tokens a note" if "session" in verb else PRICE) in said.partition("Turn it on?")[0]
+    assert not (home / "config.yaml").exists()
+
+
+@pytest.mark.parametrize(("option", "typed"), [((), "y\n"), (("--yes",), "")])
+def test_yes_on_a_terminal_turns_it_on(
+    home: Path, project: Path, daemon: Daemon, option: tuple[str, ...], typed: str
+) -> None:
+    code, said = Cli(home, project).on_terminal("notes", "on", *option, types=typed, columns=300)
+    assert code == 0 and ("Turn it on?" in said) is (not option)
+    assert said.index(PRICE) < said.index(". Its notes") and "haiku" in said
+    assert "provider: claude-cli" in (home / "config.yaml").read_text("utf-8")
+
+
+def test_state_while_off_tells_the_reader_the_price_and_the_way(
+    home: Path, project: Path, hook: HookRunner, tmp_path: Path, daemon: Daemon
+) -> None:
+    cli = Cli(home, project)
+    cli.environment["PATH"] = os.environ["PATH"] + os.pathsep + str(claude_in(tmp_path / "bin"))
+    run = cli("notes").stdout
+    assert "your own `claude` command (haiku), found at" in run and PRICE in run and "at most 200,000 a day" in run
+    assert "`memlayer notes on`" in run and "earlier sessions" not in run and "ANTHROPIC_API_KEY" not in run
+    play(hook, "before")
+    daemon.settle()
+    planned = json.loads(cli("notes", "read", "--dry-run", "--json").stdout)
+    cli.environment.update(ANTHROPIC_API_KEY="k", OPENAI_API_KEY="", CLAUDECODE="1")
+    told = cli("notes", "status").stdout
+    assert "1 session not read, about {:,} tokens".format(round(planned["tokens"], -2)) in told
+    assert "with the key in ANTHROPIC_API_KEY: `/memlayer:memory-notes on --provider anthropic`" in told
+    assert "OPENAI_API_KEY" not in told and "/memlayer:memory-notes on`" in told
+    assert "memlayer notes on" not in told
+    cli.environment["PATH"] = "/usr/bin:/bin"
+    assert "which is not found on this machine" in cli("notes").stdout
+
+
 def test_earlier_sessions_are_read_once(
     home: Path, project: Path, tmp_path: Path, api: ModelApi, daemon: Daemon
 ) -> None:

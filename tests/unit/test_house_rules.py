@@ -90,7 +90,7 @@ OTHER_MEANINGS = {
     "memlayer/cli/verbs/project/tasks.py": {"task"},
     "memlayer/cli/terminal/talk_output.py": {"compaction"},
     "memlayer/cli/verbs/maintenance.py": {"turn"},
-    "memlayer/cli/verbs/notes.py": {"note"},
+    "memlayer/cli/verbs/curation/notes.py": {"note"},
     "memlayer/cli/verbs/project/topics.py": {"turn"},
     "memlayer/cli/verbs/sharing/team.py": {"note"},
     "memlayer/cli/verbs/overview.py": {"core", "entry"},

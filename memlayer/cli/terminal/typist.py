@@ -19,6 +19,8 @@ _SLASHES = {
     "stats": "memory-stats",
     "doctor": "memory-doctor",
 }
+# Slash command's verb -> the first words that it takes, with their options. Others take no option.
+SLASH_WORDS = {"notes": ("on", "off", "status", "refused")}
 _NAMED = re.compile("`memlayer ([^`]+)`")
 BY_PERSON = object()  # of a slash command, whose words a hook saw the person type
 # A model may read, and remember in its own name.
@@ -52,8 +54,11 @@ def here(message: str) -> str:
 
 def _in_host(typed: str) -> str:
     for verb, command in _SLASHES.items():
-        if typed == verb or (typed.startswith(verb + " ") and " -" not in typed.removeprefix(verb)):
-            return f"/memlayer:{command}{typed.removeprefix(verb)}"
+        rest = typed.removeprefix(verb)
+        first, known = rest.split()[:1], SLASH_WORDS.get(verb)
+        is_taken = set(first) <= set(known) if known else " -" not in rest
+        if is_taken and rest != typed and rest[:1] in ("", " "):
+            return f"/memlayer:{command}{rest}"
     program = os.path.join(plugin_root(), "bin", "memlayer")
     return f"{'memlayer' if shutil.which('memlayer') or not os.path.exists(program) else program} {typed}"
 

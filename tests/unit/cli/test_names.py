@@ -108,6 +108,10 @@ def test_tables_name_verbs_that_are_there() -> None:
     [
         ("`memlayer list core` lists them", "`/memlayer:memory-list core` lists them"),
         ("`memlayer notes on` turns it on", "`/memlayer:memory-notes on` turns it on"),
+        ("`memlayer notes on --by session`", "`/memlayer:memory-notes on --by session`"),
+        ("`memlayer notes` alone", "`/memlayer:memory-notes` alone"),
+        ("`memlayer notes read` alone", f"`{PROGRAM} notes read` alone"),
+        ("`memlayer notes headline`", f"`{PROGRAM} notes headline`"),
         ("`memlayer task list` lists them", "`/memlayer:memory-tasks` lists them"),
         ("see `memlayer doctor`", "see `/memlayer:memory-doctor`"),
         ("`memlayer team accept` takes them in", "`/memlayer:memory-team accept` takes them in"),

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memlayer.cli.verbs.notes import status_rows
+from memlayer.cli.verbs.curation.notes import status_rows
 from memlayer.wire.notes import NotesState
 
 STATE: dict[str, Any] = {

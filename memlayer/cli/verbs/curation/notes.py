@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from urllib.parse import urlsplit
 
 import click
 
@@ -22,29 +21,16 @@ from memlayer.cli.terminal.invocation import (
     start_daemon,
 )
 from memlayer.cli.terminal.output import counted, line, pairs, say, table, when
-from memlayer.cli.terminal.typist import here
+from memlayer.cli.terminal.typist import SLASH_WORDS, here
+from memlayer.cli.verbs.curation import readers
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import UserError
 from memlayer.wire import notes as ops
 from memlayer.wire.notes import NotesState, SessionsRead
 
-PROVIDERS = ("claude-cli", "anthropic", "openai")
-DEFAULT_PROVIDER = "claude-cli"
-# Who reads, and who pays for it.
-READERS = {
-    "claude-cli": ("your own `claude` command", "of your plan, or of the key that it uses"),
-    "anthropic": ("Anthropic's API", "by your key"),
-    "openai": ("OpenAI's API", "by your key"),
-}
 OWN_OFF = "off: its own model is not asked; `memlayer notes on --by session` turns it on"
-TYPED = ("on", "off", "status", "refused")  # in a slash command, which cannot ask
-TEXT_CHARS = 100
+TEXT_CHARS, UNREAD_SHOWN = 100, 30
 TOOL = "mcp__plugin_memlayer_memlayer__mem-remember"
-BY_SESSION = (
-    ": at its start each session's own model is asked to write what was tried and did not hold, lasting wishes, and "
-    "decisions with their reason, two notes at most. Each needs a quote of your words or a tool's, and is marked as a "
-    "model's; none becomes a rule. No call of its own: some 150 tokens a note. Runs that nobody types are not asked."
-)
 BESIDE = {
     True: "Beside it the session's own model writes, as you said before.",
     False: "Beside it the session's own model may write two notes, without a call of its own (some 150 tokens each): "
@@ -79,24 +65,31 @@ def notes_verb(context: click.Context, is_refused: bool, from_stdin: bool, as_js
     typed = ["refused"] if is_refused else ["status"]
     if from_stdin:
         typed = plain(sys.stdin.buffer.read().decode("utf-8", "replace")).split() or ["status"]
-        if typed[0] not in TYPED:
-            raise Incomplete(f"{typed[0][:40]!r} is not known here. Give {', '.join(TYPED[:-1])} or {TYPED[-1]}")
+        if typed[0] not in SLASH_WORDS["notes"]:
+            raise Incomplete(f"{typed[0][:40]!r} is not known here. Give one of {', '.join(SLASH_WORDS['notes'])}")
     notes_verb.main([*typed, *options], prog_name=context.command_path, standalone_mode=False)
 
 
 @notes_verb.command("on")
-@click.option("--provider", type=click.Choice(PROVIDERS), help="Who reads. Default: claude-cli, with its small model.")
+@click.option(
+    "--provider",
+    type=click.Choice(tuple(readers.READERS)),
+    help="Who reads. Default: claude-cli, with its small model.",
+)
 @click.option("--base-url", callback=not_empty, metavar="URL", help="A server of the same interface, such as Ollama.")
 @click.option("--model", callback=not_empty, metavar="NAME", help="Needed for openai; else its small model.")
 @click.option("--api-key-env", callback=not_empty, metavar="VARIABLE", help="The variable of the key, not the key.")
 @click.option("--by", type=click.Choice(("reader", "session")), default="reader", help="session: its own model writes.")
+@click.option("--yes", is_flag=True, help="Do not ask on a terminal.")
 @json_option
 def on_verb(
-    provider: str | None, base_url: str | None, model: str | None, api_key_env: str | None, by: str, as_json: bool
-) -> None:
+    provider: str | None, base_url: str | None, model: str | None, api_key_env: str | None, by: str, yes: bool,
+    as_json: bool,
+) -> None:  # fmt: skip
     """Have each session read once, when it is over.
 
-    Restarts the daemon. Sessions from before are read only by `memlayer notes read`.
+    Tells the price first, and on a terminal asks. Restarts the daemon. Sessions from before are read only by `memlayer
+    notes read`.
 
     \b
     Examples:
@@ -108,26 +101,22 @@ def on_verb(
     is_own = by == "session"
     if is_own and (provider or base_url or model or api_key_env):
         raise Incomplete("--by session has the session's own model write: it goes with no other model")
-    state = turned_on(changes_for_own() if is_own else changes_for(provider, base_url, model, api_key_env))
+    changes = readers.changes_for_own() if is_own else readers.changes_for(provider, base_url, model, api_key_env)
+    if not as_json:
+        for text in (readers.BY_SESSION,) if is_own else readers.work_and_price(readers.planned(changes)):
+            say(text)
+        agree(yes)
+    state = turned_on(changes)
     if as_json:
         end_with_json(state)
-    if is_own:
-        return say_by_session(state)
-    if not state.is_on:
+    if not (state.by_session if is_own else state.is_on):
         say(("Not in force", "yellow"), here(": another setting says no; see `memlayer config`."))
         return
-    name, payer = reader_of(state)
-    say(
-        ("On", "green"),
-        f": {name} reads each session once, when it is over: what you typed, how the answers ended, names of changed "
-        "files and first lines of errors, redacted.",
-    )
-    say(
-        f"It costs about 6,000 tokens a session {payer}, at most {state.daily_tokens:,} a day; "
-        "beyond that, sessions wait.",
-    )
-    say(here(
-        "Its notes: `memlayer list core`. Refused ones: `memlayer notes refused`. Earlier sessions: "
+    if is_own:
+        say_by_session()
+        return
+    say(("On", "green"), here(
+        ". Its notes: `memlayer list core`. Refused ones: `memlayer notes refused`. Earlier sessions: "
         "`memlayer notes read --last 30 --dry-run`. Off: `memlayer notes off`."
     ))  # fmt: skip
     say(here(BESIDE[state.by_session]))
@@ -145,55 +134,24 @@ def turned_on(changes: dict[str, list[str]]) -> NotesState:
     return ask(ops.Notes(os.getcwd()))
 
 
-def say_by_session(state: NotesState) -> None:
-    """Say that the session's own model is asked, and what for."""
-    if not state.by_session:
-        say(("Not in force", "yellow"), here(": another setting says no; see `memlayer config`."))
-        return
-    say(("On", "green"), BY_SESSION)
-    say("Claude Code asks you before each note. To allow its tool for good, add to ~/.claude/settings.json yourself:")
+def agree(yes: bool) -> None:
+    """Ask on a terminal whether to turn it on. Raises UserError at a no.
+
+    Elsewhere, as in a slash command, the person typed it, and cannot be asked.
+    """
+    is_asked = not yes and sys.stdin.isatty() and sys.stdout.isatty()
+    if is_asked and not click.confirm("Turn it on?"):
+        raise UserError("Nothing is changed")
+
+
+def say_by_session() -> None:
+    """Say how the session's own model is allowed to write."""
+    say(
+        ("On", "green"),
+        ". Claude Code asks you before each note. To allow its tool for good, add to ~/.claude/settings.json yourself:",
+    )
     say('{"permissions": {"allow": ["%s"]}}' % TOOL, indent=2)
     say(here("Off: `memlayer notes off`, which ends the reading, too."))
-
-
-def changes_for_own() -> dict[str, list[str]]:
-    """Return the settings for the session's own model; no reader begins."""
-    from memlayer.config import load_what_holds
-
-    changes = {"consolidation.by_session": ["true"]}
-    if load_what_holds(home(), os.environ)[0].notes.enabled:
-        return changes
-    return {**changes, "notes.enabled": ["true"], "consolidation.provider": ["rules"]}
-
-
-def changes_for(
-    provider: str | None, base_url: str | None, model: str | None, api_key_env: str | None
-) -> dict[str, list[str]]:
-    """Return the settings that turn reading on, with their values.
-
-    Another provider or server does not inherit the model and key of the one before. Raises Incomplete.
-    """
-    from memlayer.config import load_what_holds
-
-    settings = load_what_holds(home(), os.environ)[0]
-    before = settings.consolidation
-    chosen = provider or (before.provider if before.provider != "rules" else DEFAULT_PROVIDER)
-    is_other = chosen != before.provider
-    if chosen == "claude-cli" and (base_url or api_key_env):
-        raise Incomplete("--base-url and --api-key-env go with --provider anthropic or openai")
-    if chosen == "openai" and not model and (is_other or not before.model):
-        raise Incomplete("openai needs a model: add --model NAME")
-    changes = {"provider": chosen, "reads": "session"}
-    for name, value, is_dropped in (
-        ("model", model, is_other),
-        ("base_url", base_url, is_other),
-        ("api_key_env", api_key_env, is_other or base_url),
-    ):
-        if value or is_dropped:
-            changes[name] = value or ""
-    changed = {name: value for name, value in changes.items() if name == "provider" or getattr(before, name) != value}
-    typed = {"consolidation." + name: [value] for name, value in changed.items()}
-    return typed if settings.notes.enabled else {**typed, "notes.enabled": ["true"]}
 
 
 @notes_verb.command("off")
@@ -229,6 +187,9 @@ def status_verb(as_json: bool) -> None:
     """
     state = ask(ops.Notes(project_dir(None)), as_json)
     pairs("Memory notes", status_rows(state))
+    if not state.is_on:
+        unread = ask(ops.ReadSessions(UNREAD_SHOWN, dry_run=True), is_long=True, quiet=True)
+        pairs("If you turn it on", [(name, here(value)) for name, value in readers.offer_rows(state, unread)])
 
 
 def status_rows(state: NotesState) -> list[tuple[str, str]]:
@@ -263,17 +224,10 @@ def state_line(state: NotesState) -> str:
     """Return who reads, or how to turn it on."""
     if state.is_on:
         when_read = "once, when it is over" if state.reads == "session" else "after each turn (consolidation.reads)"
-        return f"on: {reader_of(state)[0]} reads each session {when_read}"
+        return f"on: {readers.reader_of(state)[0]} reads each session {when_read}"
     if state.provider != "rules" and not state.is_enabled:
         return "off by notes.enabled: nothing is read or sent; `memlayer notes on` turns it on"
     return "off: nothing is read or sent; `memlayer notes on` turns it on"
-
-
-def reader_of(state: NotesState) -> tuple[str, str]:
-    """Return who reads, with the model, and who pays."""
-    name, payer = READERS[state.provider]
-    host = urlsplit(state.base_url).hostname
-    return f"{line(host) or name} ({line(state.model)})", "there" if host else payer
 
 
 @notes_verb.command("refused")

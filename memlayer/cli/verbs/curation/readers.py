@@ -1,0 +1,137 @@
+"""A reader of sessions: the choice of it, its price, and those at hand."""
+
+from __future__ import annotations
+
+import os
+from urllib.parse import urlsplit
+
+from memlayer.cli.terminal.invocation import Incomplete, home
+from memlayer.cli.terminal.output import counted, line, short_path
+from memlayer.wire.notes import NotesState, SessionsRead
+
+DEFAULT_PROVIDER = "claude-cli"
+# Who reads, and who pays for it.
+READERS = {
+    "claude-cli": ("your own `claude` command", "of your plan, or of the key that it uses"),
+    "anthropic": ("Anthropic's API", "by your key"),
+    "openai": ("OpenAI's API", "by your key"),
+}
+# Readers with a key -> how they are chosen.
+BY_KEY = {
+    "anthropic": "`memlayer notes on --provider anthropic`",
+    "openai": "`memlayer notes on --provider openai --model NAME`",
+}
+LOCAL = "a model on this machine: `memlayer notes on --provider openai --base-url URL --model NAME`"
+SESSION_TOKENS = 6000  # measured: docs/inside/quality.md
+BY_SESSION = (
+    "At its start each session's own model is asked to write what was tried and did not hold, lasting wishes, and "
+    "decisions with their reason, two notes at most. Each needs a quote of your words or a tool's, and is marked as a "
+    "model's; none becomes a rule. No call of its own: some 150 tokens a note. Runs that nobody types are not asked."
+)
+
+
+def changes_for_own() -> dict[str, list[str]]:
+    """Return the settings for the session's own model; no reader begins."""
+    from memlayer.config import load_what_holds
+
+    changes = {"consolidation.by_session": ["true"]}
+    if load_what_holds(home(), os.environ)[0].notes.enabled:
+        return changes
+    return {**changes, "notes.enabled": ["true"], "consolidation.provider": ["rules"]}
+
+
+def changes_for(
+    provider: str | None, base_url: str | None, model: str | None, api_key_env: str | None
+) -> dict[str, list[str]]:
+    """Return the settings that turn reading on, with their values.
+
+    Another provider or server does not inherit the model and key of the one before. Raises Incomplete.
+    """
+    from memlayer.config import load_what_holds
+
+    settings = load_what_holds(home(), os.environ)[0]
+    before = settings.consolidation
+    chosen = provider or (before.provider if before.provider != "rules" else DEFAULT_PROVIDER)
+    is_other = chosen != before.provider
+    if chosen == "claude-cli" and (base_url or api_key_env):
+        raise Incomplete("--base-url and --api-key-env go with --provider anthropic or openai")
+    if chosen == "openai" and not model and (is_other or not before.model):
+        raise Incomplete("openai needs a model: add --model NAME")
+    changes = {"provider": chosen, "reads": "session"}
+    for name, value, is_dropped in (
+        ("model", model, is_other),
+        ("base_url", base_url, is_other),
+        ("api_key_env", api_key_env, is_other or base_url),
+    ):
+        if value or is_dropped:
+            changes[name] = value or ""
+    changed = {name: value for name, value in changes.items() if name == "provider" or getattr(before, name) != value}
+    typed = {"consolidation." + name: [value] for name, value in changed.items()}
+    return typed if settings.notes.enabled else {**typed, "notes.enabled": ["true"]}
+
+
+def planned(changes: dict[str, list[str]]) -> NotesState:
+    """Return who will read under changed settings."""
+    from memlayer.config import load_what_holds
+    from memlayer.config.providers import usual_model
+
+    before = load_what_holds(home(), os.environ)[0].consolidation
+    provider, model, url = (
+        changes.get("consolidation." + name, [getattr(before, name)])[0] for name in ("provider", "model", "base_url")
+    )
+    return NotesState(
+        provider=provider, model=model or usual_model(provider), base_url=url, daily_tokens=before.daily_tokens
+    )
+
+
+def reader_of(state: NotesState) -> tuple[str, str]:
+    """Return who reads, with the model, and who pays."""
+    name, payer = READERS[state.provider]
+    host = urlsplit(state.base_url).hostname
+    return f"{line(host) or name} ({line(state.model)})", "there" if host else payer
+
+
+def work_and_price(state: NotesState) -> tuple[str, str]:
+    """Return what is read by whom, and what that costs."""
+    name, payer = reader_of(state)
+    return (
+        f"{name} reads each session once, when it is over: what you typed, how the answers ended, names of changed "
+        "files and first lines of errors, redacted.",
+        f"It costs about {SESSION_TOKENS:,} tokens a session {payer}, at most {state.daily_tokens:,} a day; beyond "
+        "that, sessions wait.",
+    )
+
+
+def offer_rows(state: NotesState, unread: SessionsRead) -> list[tuple[str, str]]:
+    """Return who would read, for what price, and how to say yes.
+
+    unread: the estimate for earlier sessions.
+    """
+    from memlayer.providers.claude_cli import program_path
+
+    changes = {} if state.provider != "rules" else {"consolidation.provider": [DEFAULT_PROVIDER]}
+    would = planned(changes)
+    name, payer = reader_of(would)
+    program = program_path() if would.provider == DEFAULT_PROVIDER else ""
+    place = f", found at {line(short_path(program))}" if program else ", which is not found on this machine"
+    keys = {row: variable for row in BY_KEY if row != would.provider and (variable := key_at_hand(row))}
+    return [
+        ("reads", name + (place if would.provider == DEFAULT_PROVIDER else "")),
+        ("price", f"about {SESSION_TOKENS:,} tokens a session {payer}, at most {would.daily_tokens:,} a day"),
+        (
+            "earlier sessions",
+            f"{counted(unread.sessions, 'session')} not read, about {round(unread.tokens, -2):,} tokens: read only by "
+            "`memlayer notes read`" if unread.sessions else "",
+        ),
+        ("say yes", "`memlayer notes on`"),
+        *(("or", f"{READERS[row][0]}, with the key in {variable}: {BY_KEY[row]}") for row, variable in keys.items()),
+        ("or", LOCAL),
+    ]  # fmt: skip
+
+
+def key_at_hand(provider: str) -> str:
+    """Return the variable with a provider's key, "" without one."""
+    from memlayer.config.providers import PROVIDERS
+
+    variable = PROVIDERS[provider].key_variable
+    return variable if os.environ.get(variable) else ""
