@@ -15,6 +15,14 @@ from memlayer.edge.terminal.names import in_present_names
 from memlayer.edge.terminal.streams import wants_json
 
 SLASH_WITH_PROJECT = ("forget", "list", "remember", "review", "search", "task list", "team")
+# Verbs of slash commands that need words -> what is typed behind them.
+SLASH_NEEDS = {
+    "search": "WORDS",
+    "remember": "TEXT",
+    "forget": "WORDS, then its ids",
+    "show": "ID",
+    "show --history": "ID",
+}
 # Heading of the help -> verb -> module in memlayer.cli.verbs, and first line: the help imports no verb.
 SECTIONS = {
     "In the first week": {
@@ -166,7 +174,7 @@ def slash_verb(ctx: click.Context, command: str, session_id: str) -> None:
     """
     import io
 
-    from memlayer.cli.terminal.invocation import home
+    from memlayer.cli.terminal.invocation import Incomplete, home
     from memlayer.edge.capture.spool import MAX_TYPED_CHARS, VERB_OF, take_typed
     from memlayer.edge.home.project_env import is_disabled
     from memlayer.errors import UserError
@@ -184,6 +192,8 @@ def slash_verb(ctx: click.Context, command: str, session_id: str) -> None:
         raise UserError(f"the arguments did not arrive, and nothing was done: {why}. In a terminal: memlayer {verb}")
     if typed.get("problem"):
         raise UserError(f"that is too long, and nothing was done: {typed['problem']}; {MAX_TYPED_CHARS} at most")
+    if verb in SLASH_NEEDS and not typed.get("text", "").strip():
+        raise Incomplete(f"Give it behind the command: /memlayer:{command} {SLASH_NEEDS[verb]}")
     arguments = [*verb.split(), "--stdin"]
     if verb in SLASH_WITH_PROJECT and typed.get("project_dir"):
         arguments += ["--project", typed["project_dir"]]

@@ -220,7 +220,7 @@ class Consolidator:
         Raises UserError when it holds already.
         """
         if not memory.superseded_by:
-            raise UserError(f"{memory.key} is current already. There is nothing to bring back")
+            raise UserError(f"{memory.key} is current already. {self._earlier(memory)}")
         newest = lineage.head(self.store, memory)
         [by] = self.store.memories(MemoryQuery(ids=[memory.superseded_by])) or [memory]
         if lineage.is_wording_of(memory, by):
@@ -236,6 +236,16 @@ class Consolidator:
             back = replace(back, pinned=back.pinned or newest.pinned)
             self._write(back, replace(newest, superseded_by=back.id, superseded_ms=now_ms, pinned=False))
         return back
+
+    def _earlier(self, memory: Memory) -> str:
+        """Return the way to what a memory replaced, or said before."""
+        older = lineage.before(self.store, memory)
+        if not older:
+            return "There is nothing to bring back"
+        is_wording = lineage.is_wording_of(older[0], memory)
+        relation = "Its earlier wording is" if is_wording else "It replaced"
+        how = f"`memlayer restore {older[0].citation}` brings that back, `memlayer show --history {memory.citation}`"
+        return f"{relation} {older[0].citation}: {how} shows all"
 
     def pinned_against(self, memory: Memory) -> list[Memory]:
         """The pinned memories of its project that say otherwise, and stay."""

@@ -162,6 +162,21 @@ class GivenPrompt(Message):
     start: str | UnsetType = UNSET
     moment: str | UnsetType = UNSET
 
+    @property
+    def is_prompt(self) -> bool:
+        """True for a prompt, of no start or moment."""
+        return not self.start and not self.moment
+
+    @property
+    def silence(self) -> str:
+        """The reason why it was given no note."""
+        count = self.left_out_count or 0
+        if self.gate:
+            return str(self.gate)
+        if count > 1:
+            return f"none of {count:,} memories was fit"
+        return "the only memory that resembles it was not fit" if count else "no memory resembles it"
+
 
 class GivenPrompts(Message):
     """The record of the last prompts, newest first."""

@@ -15,6 +15,7 @@ import pytest
 
 from memlayer.edge.home import given_notes
 from memlayer.edge.terminal import status_line
+from memlayer.wire.sessions import GivenPrompt
 from tests.integration.test_main_job import FACTS, ROOT
 from tests.support.cli_process import Cli
 from tests.support.processes import Daemon, HookRunner
@@ -93,6 +94,21 @@ def test_silence_says_why(told: Home, prompt: str, why: str) -> None:
     assert ask(told, session, prompt) == ""
     said = told.cli("given", "--session", session).stdout
     assert prompt in said and "nothing given" in said and why in said
+
+
+@pytest.mark.parametrize(
+    ("count", "gate", "why"),
+    [
+        (0, "", "no memory resembles it"),
+        (1, "", "the only memory that resembles it was not fit"),
+        (2, "", "none of 2 memories was fit"),
+        (1200, "", "none of 1,200 memories was fit"),
+        (1, "a slash command", "a slash command"),
+    ],
+)
+def test_silence_is_told_by_the_number(count: int, gate: str, why: str) -> None:
+    assert GivenPrompt(left_out_count=count, gate=gate).silence == why
+    assert GivenPrompt().silence == "no memory resembles it"
 
 
 def test_session_start_is_on_record(told: Home) -> None:

@@ -27,6 +27,7 @@ from memlayer.wire import curation as ops
 
 SHOWN = 30
 NO_SELECTION = "Give an ID, --session, --project, --query or --before"
+TRANSCRIPT = "Claude Code's own transcript still holds the conversation; memlayer does not change it."
 NOTHING = "Nothing matches. Nothing is forgotten."
 REMOVED: Sequence[tuple[Literal["memories", "events", "chunks"], str]] = (
     ("memories", "memory"),
@@ -178,6 +179,7 @@ def say_done(done: ops.Forgotten) -> None:
         say(NOTHING)
     else:
         say("Forgotten: " + ", ".join(counted(getattr(removed, name), noun) for name, noun in REMOVED) + ".")
+        say(TRANSCRIPT)
     say_left(done.left)
 
 

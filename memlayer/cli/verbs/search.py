@@ -229,7 +229,7 @@ def score_parts(parts: Mapping[str, float | None]) -> str:
 
 
 @click.command("given")
-@click.option("--last", type=click.IntRange(1, 500), default=5, show_default=True, help="Prompts at most.")
+@click.option("--last", type=click.IntRange(1, 500), default=5, show_default=True, help="Prompts and starts at most.")
 @click.option("--session", metavar="ID", callback=not_empty, help="Only prompts of this session, of any project.")
 @project_option
 @all_projects_option
@@ -278,7 +278,7 @@ def say_prompt(prompt: GivenPrompt) -> None:
         facts += ["by words alone"] if prompt.mode == "lexical" else []
         say(("given", "green"), f"  {', '.join(facts)}", indent=2)
     else:
-        say(("nothing given", "yellow"), f": {_silence(prompt)}", indent=2)
+        say(("nothing given", "yellow"), f": {line(prompt.silence)}", indent=2)
     for note in given:
         say_note(note)
     if left_out:
@@ -324,14 +324,6 @@ def _why(note: GivenNote) -> str:
     if note.newer:
         facts.append(f"older than [mem:{line(note.newer)}]")
     return "; ".join(facts)
-
-
-def _silence(prompt: GivenPrompt) -> str:
-    """Return the reason why a prompt was given no note."""
-    if prompt.gate:
-        return line(prompt.gate)
-    count = prompt.left_out_count or 0
-    return f"none of {counted(count, 'memory')} was fit" if count else "no memory resembles it"
 
 
 @click.command("statusline")

@@ -88,7 +88,7 @@ def _kinds(visit: Visit) -> Figure:
 def _silence(prompts: Sequence[GivenPrompt]) -> Figure:
     told: dict[str, list[int]] = {}
     for row in reversed(prompts):
-        if not row.start:
+        if row.is_prompt:
             day = told.setdefault(moment(row.at_ms, "%Y-%m-%d"), [0, 0])
             day[0 if row.given and row.delivered else 1] += 1
     picture = bars([Bar(day, (given, silent)) for day, (given, silent) in told.items()], "Prompts given notes, or none")

@@ -28,6 +28,7 @@ def page(visit: Visit) -> Response:
     folder = visit.folder
     prompts = visit.ask(session_ops.Given(PROMPTS, "", folder)).prompts
     prompts = by_session([row for row in prompts if start_ms <= row.at_ms < end_ms])
+    asked = [row for row in prompts if row.is_prompt]
     noted = visit.ask(memory_ops.List(folder, category=Category.CORE, limit=ROWS)).memories
     noted = [row for row in noted if start_ms <= row.at_ms < end_ms]
     sessions = visit.ask(session_ops.Sessions("", folder, 60)).sessions
@@ -41,7 +42,7 @@ def page(visit: Visit) -> Response:
         day=day, is_today=day == datetime.date.today(), yesterday=day - datetime.timedelta(days=1),
         tomorrow=day + datetime.timedelta(days=1), prompts=prompts, noted=noted, sessions=sessions,
         titles=titles(visit, sessions),
-        given=sum(bool(row.given) and row.delivered for row in prompts),
+        asked=len(asked), given=sum(bool(row.given) and row.delivered for row in asked),
         waiting=int(status.get("spool_waiting") or 0), review=to_review,
         open_tasks=tasks.tasks or [], notes=notes,
     )  # fmt: skip

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
 from tests.support.page_process import PageProcess, ViewedHome, links_of
+from tests.support.waiting import wait_for
 
 
-def test_today_tells_prompts_notes_and_what_waits(page: PageProcess) -> None:
+def test_today_tells_prompts_notes_and_what_waits(viewed: ViewedHome, page: PageProcess) -> None:
+    assert viewed.hook("session_start", "시작", source="startup").context
+    wait_for(lambda: "Session start" in page.get("/").text, "the start on record")
     text = page.get("/").text
     assert "Where do we keep order events?" in text and "결제 웹훅 포트가 뭐였지?" in text
+    shown = re.findall(r"<time>[^<]*</time>\s*<h3>([^<]*)</h3>", text)
+    prompts = [title for title in shown if not title.startswith("Session start")]
+    assert len(prompts) < len(shown)  # starts are shown, and are no prompts
+    assert re.search(r"Prompts given a note</dt><dd>\d+<small> of %d</small>" % len(prompts), text)
     assert "Nothing given" in text or "chance" in text
     assert "3 open tasks" in text
     assert "/sessions/one" in links_of(text)

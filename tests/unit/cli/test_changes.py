@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from memlayer.cli.verbs.forget import TRANSCRIPT
 from memlayer.config import FIRST_KEYS
 from memlayer.edge.ipc import protocol
 from tests.support.cli_process import MEMORY, Cli
@@ -40,7 +41,7 @@ def test_forget_erases_the_shown_memories(cli: Cli) -> None:
         shown = cli("forget", "--query", "전화번호", "--dry-run")
         done = cli("forget", "--query", "전화번호", "--yes")
     assert "Would be forgotten: 1 memory" in shown.stdout and "[mem:x9Yz2w]" in shown.stdout
-    assert done.stdout == "Forgotten: 1 memory, 2 events, 3 chunks.\n"
+    assert done.stdout == "Forgotten: 1 memory, 2 events, 3 chunks.\n" + TRANSCRIPT + "\n"
     last = daemon.heard[-1][1]
     assert (last["ids"], last["query"], last["dry_run"]) == ([MEMORY["id"]], "", False)
     assert last["project_dir"] == str(cli.project)

@@ -9,6 +9,7 @@ import click
 import pytest
 
 from memlayer.cli.app import cli as program
+from memlayer.cli.verbs.forget import TRANSCRIPT
 from memlayer.edge.ipc import protocol
 from tests.support.cli_process import FOUND, MEMORY, Cli
 from tests.support.scripted_daemon import ScriptedDaemon
@@ -191,7 +192,7 @@ def test_counts_agree_with_their_nouns(cli: Cli) -> None:
         shown = cli("forget", "x9Yz2w", "--dry-run").stdout
         done = cli("forget", "x9Yz2w", "--yes").stdout
     assert shown.startswith("Would be forgotten: 1 memory, with 1 event\n")
-    assert done == "Forgotten: 1 memory, 1 event, 0 chunks.\n"
+    assert done == "Forgotten: 1 memory, 1 event, 0 chunks.\n" + TRANSCRIPT + "\n"
 
 
 def test_words_beside_a_citation(cli: Cli) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -134,6 +135,10 @@ def test_an_edit_keeps_id_and_citation_and_the_old_text(memory: Consolidating) -
     assert memory.core() == [new] and new.session_id == ""
     [before] = lineage.before(memory.store, new)
     assert before.text == old.text and lineage.is_wording_of(before, new)
+    earlier = f"current already. Its earlier wording is {before.citation}: `memlayer restore {before.citation}` brings"
+    with pytest.raises(UserError, match=re.escape(earlier)) as told:
+        memory.consolidator.restore(new)
+    assert f"`memlayer show --history {new.citation}` shows all" in str(told.value)
     assert memory.consolidator.restore(before).text == old.text
     assert {one.text for one in lineage.before(memory.store, new)} == {old.text, new.text}
 
@@ -159,10 +164,12 @@ def test_restore_puts_the_older_one_in_the_newer_ones_place(memory: Consolidatin
     assert memory.core() == [back] and back.id == old.id
     assert memory.store.memories(MemoryQuery(ids=[new.id]))[0].superseded_by == old.id
     assert memory.searched() & {old.id, new.id} == {old.id}
-    with pytest.raises(UserError, match="current already"):
+    with pytest.raises(UserError, match=f"current already. It replaced {new.citation}: "):
         memory.consolidator.restore(back)
     memory.say("s3", "p3", CLICKHOUSE, OK, at=2 * DAY_MS)  # said before the person restored it
     assert memory.texts() == [old.text]
+    with pytest.raises(UserError, match=r"current already\. There is nothing to bring back"):
+        memory.consolidator.restore(memory.remember("배포는 화요일"))
 
 
 def test_restore_can_keep_both(memory: Consolidating) -> None:

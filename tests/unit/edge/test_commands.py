@@ -156,6 +156,7 @@ def test_empty_words_stay_empty(command: str, hook: HookRunner, memlayer: Cli) -
     answers = {
         "list": {"memories": [], "total": 0},
         "notes": state,
+        "notes.read": {},
         "review": {"items": [], "task_questions": []},
         "tasks": {"tasks": []},
         "team.status": {"address": "", "offered": 0},
@@ -165,7 +166,8 @@ def test_empty_words_stay_empty(command: str, hook: HookRunner, memlayer: Cli) -
     if command in ("memory-list", "memory-notes", "memory-review", "memory-tasks", "memory-team"):
         assert (done.returncode, done.stderr) == (0, "")
     else:
-        assert done.returncode == 2 and "Give " in done.stderr
+        assert done.returncode == 2 and f"Give it behind the command: /memlayer:{command} " in done.stderr
+        assert "standard input" not in done.stderr.lower()
 
 
 def test_words_are_redacted_on_disk(hook: HookRunner) -> None:

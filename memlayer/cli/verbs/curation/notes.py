@@ -135,7 +135,7 @@ def turned_on(changes: dict[str, list[str]]) -> NotesState:
 
 
 def agree(yes: bool) -> None:
-    """Ask on a terminal whether to turn it on. Raises UserError at a no.
+    """Ask on a terminal. Raises UserError at a no.
 
     Elsewhere, as in a slash command, the person typed it, and cannot be asked.
     """

@@ -1,4 +1,4 @@
-"""A reader of sessions: the choice of it, its price, and those at hand."""
+"""Readers of sessions: their choice, price, and those at hand."""
 
 from __future__ import annotations
 
