@@ -134,6 +134,7 @@ def test_switch_there_and_back(
     assert daemon.stop() == 0
 
     daemon = running()
+    daemon.wait_for(lambda: mode(daemon) == "hybrid", "local model", timeout_s=60.0)
     daemon.wait_for(lambda: all_embedded(daemon), "local vectors again", timeout_s=60.0)
     assert_found(hook, daemon)
     assert daemon.call("stats")["model"]["fingerprint"] == local
