@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib.util
 import ipaddress
 import os
+import shutil
 import socket
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -30,6 +32,9 @@ CLAUDE_VARIABLES = (
     "CLAUDE_CODE_USE_BEDROCK", "ANTHROPIC_BEDROCK_BASE_URL", "AWS_PROFILE", "AWS_REGION", "AWS_BEARER_TOKEN_BEDROCK",
     "CLAUDE_CODE_USE_VERTEX", "ANTHROPIC_VERTEX_PROJECT_ID", "CLOUD_ML_REGION", "GOOGLE_APPLICATION_CREDENTIALS",
 )  # fmt: skip
+PROGRAM = "claude"
+# Where the host's installers put it; a background process may have a shorter PATH than the user's shell.
+CLAUDE_PLACES = ("~/.local/bin", "~/.claude/local", "/usr/local/bin", "/opt/homebrew/bin")
 
 
 @dataclass(frozen=True)
@@ -121,6 +126,16 @@ def usual_model(provider: str) -> str:
 def key_variable(provider: str, base_url: str, named: str) -> str:
     """Return the variable with the key to send: see Provider."""
     return PROVIDERS[provider].key_for(base_url, named) if provider in PROVIDERS else ""
+
+
+def program_path(places: Sequence[str] = CLAUDE_PLACES) -> str:
+    """Return the absolute path of the host's program, "" for none.
+
+    places: looked at after the PATH.
+    """
+    folders = (None, *map(os.path.expanduser, places))
+    found = next((path for folder in folders if (path := shutil.which(PROGRAM, path=folder))), "")
+    return os.path.abspath(found) if found else ""
 
 
 def is_loopback(url: str) -> bool:

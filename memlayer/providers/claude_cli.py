@@ -10,7 +10,6 @@ import contextlib
 import json
 import os
 import secrets
-import shutil
 import signal
 import subprocess
 import tempfile
@@ -21,7 +20,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from memlayer.chat import ChatRequest, OnText, OnWait, Reply, TokenUse, WireMessage
-from memlayer.config.providers import NETWORK_VARIABLES, Provider, is_loopback
+from memlayer.config.providers import CLAUDE_PLACES, NETWORK_VARIABLES, Provider, is_loopback, program_path
 from memlayer.edge.bootstrap.runtime import kept_environment
 from memlayer.edge.capture.payload import clean
 from memlayer.edge.home import paths
@@ -30,9 +29,7 @@ from memlayer.providers import waiting
 from memlayer.providers.endpoint import Asker, NotCharged, NotSent
 from memlayer.providers.sdk_chat import tokens_of
 
-PROGRAM = "claude"
-# Where the host's installers put it; a background process may have a shorter PATH than the user's shell.
-USUAL_PLACES = ("~/.local/bin", "~/.claude/local", "/usr/local/bin", "/opt/homebrew/bin")
+USUAL_PLACES = CLAUDE_PLACES
 ARGUMENTS = (
     "-p", "--setting-sources", "", "--tools", "", "--strict-mcp-config", "--disable-slash-commands",
     "--no-session-persistence", "--output-format", "json", "--max-turns", "1",
@@ -46,13 +43,6 @@ message's text would carry another number. Answer with your next message alone, 
 """
 
 _one_at_a_time = threading.Lock()
-
-
-def program_path() -> str:
-    """Return the absolute path of the host's program, "" for none."""
-    places = (None, *map(os.path.expanduser, USUAL_PLACES))
-    found = next((path for place in places if (path := shutil.which(PROGRAM, path=place))), "")
-    return os.path.abspath(found) if found else ""
 
 
 class ClaudeCliChat:
@@ -116,7 +106,7 @@ class ClaudeCliChat:
 
     def _program(self) -> str:
         """Return the absolute path of the host's program. Raises NotSent."""
-        if path := program_path():
+        if path := program_path(USUAL_PLACES):
             return path
         if self._asker.is_daemon:
             raise NotSent("no `claude` on the daemon's PATH: in a shell that has it, run memlayer daemon restart")

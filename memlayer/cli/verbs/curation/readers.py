@@ -107,7 +107,7 @@ def offer_rows(state: NotesState, unread: SessionsRead) -> list[tuple[str, str]]
 
     unread: the estimate for earlier sessions.
     """
-    from memlayer.providers.claude_cli import program_path
+    from memlayer.config.providers import program_path
 
     changes = {} if state.provider != "rules" else {"consolidation.provider": [DEFAULT_PROVIDER]}
     would = planned(changes)
