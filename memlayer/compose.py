@@ -8,10 +8,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from memlayer.briefing.working_set import WorkingSetRules
 from memlayer.config import Settings
-from memlayer.config.providers import PROVIDERS, VECTOR_PROVIDERS
+from memlayer.config.providers import PROVIDERS, VECTOR_PROVIDERS, is_loopback
 from memlayer.consolidation.conflicts import Conflicts
 from memlayer.consolidation.consolidator import Consolidator
 from memlayer.consolidation.rules.own_words import own_words
@@ -20,7 +21,7 @@ from memlayer.deletion.forget import Forget
 from memlayer.deletion.retention import Retention, RetentionRules
 from memlayer.edge.capture.tool_use import ToolRules
 from memlayer.edge.home import paths
-from memlayer.errors import EmbedderError
+from memlayer.errors import EmbedderError, ShareError
 from memlayer.indexing.indexer import CurrentEmbedder, Indexer
 from memlayer.indexing.ingest import Ingest
 from memlayer.indexing.term_stats import TermStats
@@ -44,9 +45,12 @@ from memlayer.records.sessions import Sessions
 from memlayer.records.tombstones import Tombstones
 from memlayer.records.turned_on import turned_off, turned_on
 from memlayer.records.usages import UsageLog
+from memlayer.sharing.engine import shown
+from memlayer.sharing.share import read_share
 from memlayer.sharing.sync import Sharing
 from memlayer.tasks.book import TaskBook
 from memlayer.tasks.graph import Graph
+from memlayer.team.record import projects_with_team, read_team
 from memlayer.team.teams import Teams
 from memlayer.text.context_block import Budget
 from memlayer.topics.keeper import TopicKeeper
@@ -283,6 +287,37 @@ def embedding_use(settings: Settings, home: str) -> dict[str, object]:
         return {}
     summary = _embedding_budget(home, settings).summary()
     return {**{name: summary[name] for name in ("today", "all", "daily_tokens")}, "is_on": is_on}
+
+
+def sends(settings: Settings, home: str, place: str) -> list[str]:
+    """Return all that leaves this machine as chosen, and where to.
+
+    place: of the embedding model that is loaded, "" on this machine.
+    """
+    reader, talks = settings.consolidation, settings.agent
+    out = []
+    if reader.provider != "rules" and settings.notes.enabled and not is_loopback(reader.base_url):
+        read = "finished sessions" if reader.reads == "session" else "turns"
+        out.append(f"{read} to {_server(reader.provider, reader.base_url)}")
+    vectors = settings.embedding
+    if (vectors.provider in VECTOR_PROVIDERS or place) and not is_loopback(vectors.base_url):
+        out.append(f"stored texts and prompts to {place or _server(vectors.provider, vectors.base_url)}, for vectors")
+    if talks.provider and not is_loopback(talks.base_url):
+        out.append(f"talks of `memlayer agent` to {_server(talks.provider, talks.base_url)}")
+    try:
+        share = read_share(home)
+        teams = [read_team(home, project_id) for project_id in projects_with_team(home)]
+    except ShareError as bad:
+        return [*out, str(bad)]
+    if share is not None:
+        how = " by hand" * (not share.is_automatic)
+        out.append(f"prompts, answers and memories to {shown(share.address)}{how}")
+    places = [row.address or "a repository's .memlayer/team" for row in teams if row is not None]
+    return [*out, *(f"promoted notes to {shown(place)}" for place in dict.fromkeys(places))]
+
+
+def _server(provider: str, base_url: str) -> str:
+    return urlsplit(base_url).hostname or provider
 
 
 def language_model_since(settings: Settings, home: str, now_ms: int) -> int:

@@ -123,6 +123,7 @@ class StatsFound(Message):
     redacted: dict[str, int] = {}
     hooks: dict[str, OpTimes] = {}
     embedding: EmbeddingTimes = field(default_factory=EmbeddingTimes)
+    sends: list[str] | None = None
 
 
 class Damage(Message):
@@ -153,7 +154,7 @@ class StatusFound(Message):
     """The daemon's state.
 
     store: opening, open or failed. job: that runs, or "". hooks_worked_ms: the last call in time by hook.
-    settings_stamp: of the settings that it started with.
+    settings_stamp: of the settings that it started with. sends: all that leaves this machine, by what the person chose.
     """
 
     build: str = ""
@@ -180,6 +181,7 @@ class StatusFound(Message):
     language_model: dict[str, Any] = {}
     spool_waiting: int = 0
     spool_age_s: float = 0.0
+    sends: list[str] | None = None
 
 
 class Stopped(Message):

@@ -9,7 +9,7 @@ from typing import Any
 
 from memlayer.cli.doctor.bare import daemon_line
 from memlayer.cli.doctor.checks import FAIL, OK, WARN, Check
-from memlayer.cli.terminal.output import counted, line
+from memlayer.cli.terminal.output import counted, line, sent_line
 from memlayer.edge.ipc.client import Client
 from memlayer.errors import MemlayerError
 from memlayer.wire import memories as memory_ops
@@ -67,6 +67,8 @@ def daemon(client: Client) -> Iterator[Check]:
     yield store(status)
     yield model(status)
     yield from memory_files(status)
+    if status.sends is not None:
+        yield Check("sends", OK, sent_line(status.sends))
     yield kept(client)
     yield from used(client)
     yield from share(client)

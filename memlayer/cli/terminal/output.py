@@ -83,6 +83,12 @@ def for_machines(value: object, name: str = "") -> object:
     return {**out, "counts": counts} if counts else out
 
 
+def sent_line(sends: Iterable[str] | None) -> str:
+    """Return what leaves this machine; "" where nobody knows."""
+    told = "; ".join(line(row, 200) for row in sends or ())
+    return "" if sends is None else told or "nothing: notes go where Claude Code sends your prompts"
+
+
 def iso(at_ms: object) -> str:
     """Return local time with its offset, to the second; "" for none."""
     if not isinstance(at_ms, (int, float)) or not 0 < at_ms < MAX_MS:

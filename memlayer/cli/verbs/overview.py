@@ -20,7 +20,7 @@ from memlayer.cli.terminal.invocation import (
     project_dir,
     project_option,
 )
-from memlayer.cli.terminal.output import counted, line, number, pairs, say, session_name, size, table, when
+from memlayer.cli.terminal.output import counted, line, number, pairs, say, sent_line, session_name, size, table, when
 from memlayer.edge.bootstrap import health
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths, registry
@@ -242,6 +242,7 @@ def say_machinery(stats: Mapping[str, Any]) -> None:
             ("tokens for it", _tokens_sent(stats.get("embedding_use") or {})),
             ("embedding", _embedding(stats.get("embedding") or {})),
             ("daemon", daemon_line(daemon) if daemon else ""),
+            ("sends", sent_line(stats.get("sends"))),
             ("rebuilding", line(daemon.get("rebuilding"))),
             ("schema", "" if schema is None else f"version {schema}"),
             *((f"table {line(table)}", _facts(facts)) for table, facts in tables.items()),

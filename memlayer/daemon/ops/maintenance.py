@@ -56,6 +56,7 @@ def stats(state: State, arguments: ops.Stats, progress: Progress) -> ops.StatsFo
             "mode": mode,
             "why": why,
             "model": status["model"],
+            "sends": status["sends"],
             "daemon": {
                 "build": __version__,
                 **{name: status[name] for name in ("pid", "since_ms", "rss_bytes", "rebuilding")},

@@ -220,6 +220,7 @@ class State:
             "rebuilding": self.rebuilding,
             "file_notices": services.files.notices() + services.extra.notices() if services is not None else [],
             "rss_bytes": rss_bytes(),
+            "sends": compose.sends(self.settings, self.home, embedder.place if embedder is not None else ""),
             "model": {
                 "name": self.settings.embedding.model_name,
                 "provider": self.settings.embedding.provider,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,7 @@ def test_turns_travel_by_themselves_and_a_forget_as_well(tmp_path: Path) -> None
         assert key.strip() not in json.dumps(state_of(run_a))
         stopped = run_b("share", "stop")
         assert "Every memory is still here" in stopped.stdout
+        assert "stays there: delete it by hand, or next time stop with `--delete`" in stopped.stdout
         assert run_b("share", "push", code=1).stderr.startswith("memlayer: nothing is shared")
     assert holding(SECRET, tmp_path) == []
 
@@ -78,9 +80,27 @@ def test_nothing_is_shared_before_the_person_says_so(tmp_path: Path) -> None:
         hook("session_end", "s1", reason="other")
         run("store", "flush", "--wait")
         assert "Nothing is shared" in run("share", "status").stdout
+        assert "nothing: notes go where Claude Code sends your prompts" in run("stats").stdout
         for verb in ("push", "pull", "key", "stop"):
             assert "nothing is shared" in run("share", verb, code=1).stderr
     assert list((tmp_path / "drive").iterdir()) == [] and not Path(paths.share(str(home))).exists()
+
+
+def test_joined_share_is_taken_in_before_a_session(tmp_path: Path) -> None:
+    """A second machine has no session yet when its person asks."""
+    (tmp_path / "drive").mkdir()
+    url = "file://%s/drive" % tmp_path
+    (run_a, hook_a, home_a), (run_b, _, home_b) = machine(tmp_path, "a"), machine(tmp_path, "b")
+    with Daemon(ROOT, home_a):
+        run_a("share", "setup", url, "--plain", "--yes")
+        hook_a.turn("s1", "p1", "결제 웹훅 포트가 뭐였지?", "웹훅은 9090 포트에서 듣습니다.")
+        run_a("share", "push")
+    with Daemon(ROOT, home_b) as daemon:
+        daemon.settle()
+        run_b("share", "setup", url, "--plain", "--yes")
+        assert re.search("taken in +(now, for the first time|20)", run_b("share", "status").stdout)
+        wait_for(lambda: state_of(run_b)["pull_ms"] and "9090" in run_b("search", "결제 웹훅", "--all-projects").stdout)
+        assert "All that this machine sent there is deleted" in run_b("share", "stop", "--delete").stdout
 
 
 @pytest.mark.fault
@@ -101,5 +121,6 @@ def test_share_that_cannot_be_reached_is_told_by_status_and_doctor(tmp_path: Pat
         assert "a drive may not be mounted" in run("share", "status").stdout
         checks = {row["name"]: row for row in json.loads(run("doctor", "--json").stdout)["checks"]}
         assert checks["share"]["state"] == "warn"
+        assert checks["sends"]["says"] == "prompts, answers and memories to file://%s" % drive
         assert "rows wait" in checks["share"]["says"] and "mounted" in checks["share"]["says"]
         assert "드라이브" in run("search", "드라이브가 없을 때").stdout

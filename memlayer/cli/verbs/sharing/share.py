@@ -144,6 +144,7 @@ def status(as_json: bool) -> None:
     if not state.address:
         say("Nothing is shared. `memlayer share setup URL` begins it.")
         return
+    is_joining = state.is_automatic and state.has_key and not state.problem
     pairs("Share", [
         ("address", line(state.address)),
         ("this machine", f"{line(state.name)} ({state.machine[:6]})"),
@@ -151,7 +152,7 @@ def status(as_json: bool) -> None:
         ("by itself", "at a session's start and end" if state.is_automatic else "no: by push and pull alone"),
         ("to send", counted(state.to_send, "row")),
         ("sent", f"{when(state.push_ms) or 'never'}, {counted(state.objects, 'object')}, {size(state.bytes)}"),
-        ("taken in", when(state.pull_ms) or "never"),
+        ("taken in", when(state.pull_ms) or ("now, for the first time" if is_joining else "never")),
         ("behind", f"{counted(state.behind, 'commit')}: {line(state.behind_why)}" if state.behind else ""),
         ("to erase", counted(state.to_erase, "forgotten row") if state.to_erase else ""),
         ("problem", f"{line(state.problem)} ({when(state.problem_ms)})" if state.problem else ""),
@@ -228,3 +229,8 @@ def stop(delete: bool, as_json: bool) -> None:
     """
     done = ask(ops.ShareStop(delete), as_json, is_long=True)
     say(f"Nothing is shared at {line(done.address)} any more. Every memory is still here.")
+    say(
+        "All that this machine sent there is deleted."
+        if delete
+        else "All that this machine sent stays there: delete it by hand, or next time stop with `--delete`."
+    )

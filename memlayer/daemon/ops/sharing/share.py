@@ -20,6 +20,7 @@ def setup(state: State, arguments: ops.ShareSetup, progress: Progress) -> ops.Sh
         arguments.address, secret=arguments.secret.strip(), name=arguments.name,
         is_plain=ENCRYPTION[arguments.encryption], by_hand=arguments.by_hand,
     )  # fmt: skip
+    state.share.is_due, state.share.next_s = True, 0.0  # not only from the next session on
     return status(state, ops.ShareStatus(), progress)
 
 
