@@ -142,7 +142,7 @@ def test_unreadable_page_is_named_then_cleaned(story: Story, added: bytes, why: 
     page.write_bytes(page.read_bytes() + added)
     done = story.cli("forget", story.core_of("딱따구리")["citation"], "--yes")
     assert done.returncode == 0
-    assert done.stdout.splitlines()[1:] == ["It may still stand in %s: left alone and not read: %s" % (page, why)]
+    assert done.stdout.splitlines()[2:] == ["It may still stand in %s: left alone and not read: %s" % (page, why)]
     assert {path for path, _ in story.holds("딱따구리")} == {page.relative_to(story.home).as_posix()}
     told = json.loads(story.cli("forget", story.core_of("woodpecker")["citation"], "--yes", "--json").stdout)
     assert [one.partition(": ")[0] for one in told["left"]] == [str(page)]

@@ -32,7 +32,7 @@ def launched(home: Path, *words: str, **more: str) -> subprocess.CompletedProces
         (["search", "결제", "모듈", "-h"], "memlayer search [OPTIONS]"),
         (["list", "--project", "/집", "--help"], "memlayer list [OPTIONS]"),
         (["--help", "stats"], "memlayer stats [OPTIONS]"),
-        (["task", "--help"], "memlayer task [OPTIONS] COMMAND"),
+        (["task", "--help"], "memlayer task [OPTIONS] [COMMAND]"),
         (["store", "quarantine", "drop", "--help"], "memlayer store quarantine drop [OPTIONS]"),
         (["show", "--around", "--help"], "memlayer show --around [OPTIONS]"),
         (["tasks", "--help"], "memlayer task list [OPTIONS]"),
