@@ -24,7 +24,7 @@ class ToolSpec:
 class ToolCall:
     """A model's call of a tool.
 
-    problem: why the arguments could not be read, "" when they could; the call is then answered with an error.
+    problem: why the arguments could not be read, "" when they could. The call is then answered with an error.
     """
 
     id: str
@@ -47,7 +47,7 @@ class ToolResult:
 class Chat:
     """A text of one side.
 
-    words: of a user's text, the person's own part, without notes and time; "" for the whole text.
+    words: of a user's text, the person's own part, without notes and time. "" for the whole text.
     """
 
     role: Literal["system", "user", "assistant"]
@@ -144,5 +144,5 @@ class ChatProvider(Protocol):
 
         on_text: called with each part of the answer's text as it comes. on_wait: called once, with a line about what is
         waited for, when no text has come for 15 s. Retries what a server asks to retry. Raises ChatError, one line
-        without any text of the request; KeyboardInterrupt ends the call at once.
+        without any text of the request. KeyboardInterrupt ends the call at once.
         """

@@ -58,7 +58,7 @@ from memlayer.transcripts import host_memory
 from memlayer.transcripts.importer import ImportRecord
 
 PROMPT_S = 0.5  # what the hook of a prompt waits for the daemon at most
-QUERY_SHARE = 0.6  # of a recall's time for the vector of its query; the rest is for the search by words
+QUERY_SHARE = 0.6  # of a recall's time for the vector of its query. The rest is for the search by words
 
 
 @dataclass(frozen=True)
@@ -346,7 +346,7 @@ def session_reader(settings: Settings, home: str, store: Store, keeper: NoteKeep
         each_turn=chosen.reads_turns,
         max_age_days=chosen.max_age_days,
         own_tokens=PROVIDERS[chosen.provider].own_tokens,
-        hang_up=getattr(model, "close", lambda: None),  # of a program; a request dies with this process
+        hang_up=getattr(model, "close", lambda: None),  # of a program. A request dies with this process
     )
 
 

@@ -1,7 +1,7 @@
 """Categories and kinds of memories, with all that rooms ask of each.
 
-Both are stored by their values. A new kind is a member and a row here; mypy names the rooms that decide over kinds.
-`edge/mcp.py` repeats the categories' names, because it is standard library only; a test compares the two.
+Both are stored by their values. A new kind is a member and a row here. Mypy names the rooms that decide over kinds.
+`edge/mcp.py` repeats the categories' names, because it is standard library only. A test compares the two.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, StrEnum, auto
 
-_TEAM_MARK = "team://"  # begins the stored kind of a colleague's note; no path of a piece begins so
+_TEAM_MARK = "team://"  # begins the stored kind of a colleague's note. No path of a piece begins so
 
 
 class Category(StrEnum):

@@ -41,11 +41,11 @@ TurnId = tuple[str, str]  # session id, prompt id
 
 @dataclass(frozen=True)
 class Event:
-    """A prompt, answer, tool call or session event; append-only.
+    """A prompt, answer, tool call or session event. Append-only.
 
     kind: user | assistant | tool | task | remember | session_start | session_end | pre_compact | post_compact.
     source: hook | transcript | import.
-    prompt_id groups a prompt with its answer (one turn); empty for session events. uuid is the transcript's record
+    prompt_id groups a prompt with its answer (one turn). Empty for session events. uuid is the transcript's record
     uuid where known. at_ms: Unix time, milliseconds.
     """
 
@@ -74,12 +74,12 @@ class EventCount(NamedTuple):
 class Memory:
     """A statement worth keeping, with the events it comes from.
 
-    kind: as stored, a value of Kind or the place of a piece; see known_kind.
-    importance in [0, 1]. superseded_by: id of the newer memory, or ""; superseded_ms: since when.
+    kind: as stored, a value of Kind or the place of a piece. See known_kind.
+    importance in [0, 1]. superseded_by: id of the newer memory, or "". superseded_ms: since when.
     pinned: the user wants it kept and first. settled: which extractor has consolidated a turn, "" when none has.
     evidence: JSON of the source's spans that state it, "" while there is none. level: of growth/levels.py, 0 for raw.
     files: paths that it is about, as the session named them. error: the error line that it explains, or "".
-    headline: the fact in a line, "" where nobody wrote one; see text/headline.py. subject: the group of its headline.
+    headline: the fact in a line, "" where nobody wrote one. See text/headline.py. subject: the group of its headline.
     citation: the name in [mem:...]; 6 characters of base 62, derived from the id.
     """
 
@@ -119,7 +119,7 @@ class Memory:
 
 @dataclass(frozen=True)
 class Usage:
-    """A use of a memory; ids alone, no text.
+    """A use of a memory. Ids alone, no text.
 
     how: shown (recall or a session's start gave it), cited (an answer named it), opened (a person or a model looked it
     up). prompt_id: of the turn, "" for a session's start or a look-up. at_ms: Unix time, milliseconds.
@@ -136,7 +136,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class Chunk:
-    """A piece of text in the search index; derived, rebuilt at will.
+    """A piece of text in the search index. Derived, rebuilt at will.
 
     memory_id: the memory that a hit on this chunk stands for. event_id: "" when the text is the memory's own.
     role: the memory's kind, as stored. start, end: character offsets in the source text. terms: the text pre-split for
@@ -182,8 +182,8 @@ class Hit:
 class Scope:
     """The scope of a search.
 
-    project_ids None: everywhere, at the user's request only; session_id "": any. extra: columns with their values;
-    without a category daily memories are left out, since their turns say the same.
+    project_ids None: everywhere, at the user's request only. session_id "": any. extra: columns with their values.
+    Without a category daily memories are left out, since their turns say the same.
     """
 
     project_ids: tuple[str, ...] | None
@@ -204,7 +204,7 @@ def _base62(raw: bytes, chars: int) -> str:
 def citation_of(memory_id: str) -> str:
     """Return the citation of a memory: 6 characters of base 62.
 
-    Two memories may share one (about 1 in 10 at 100,000); a reader that resolves a citation must expect several.
+    Two memories may share one (about 1 in 10 at 100,000). A reader that resolves a citation must expect several.
     """
     return _base62(hashlib.sha256(b"citation\0" + memory_id.encode()).digest()[:12], CITATION_CHARS)
 

@@ -19,7 +19,7 @@ ScanProgress = Callable[[int, int], None]  # (done, total)
 class Calibration:
     """Map from a model's raw cosines to relevance in [0, 1].
 
-    low and high: the centred cosines that map to 0 and 1; between them linear. made: how and when they were measured.
+    low and high: the centred cosines that map to 0 and 1. Between them linear. made: how and when they were measured.
     """
 
     low: float
@@ -62,7 +62,7 @@ class RetentionCutoffs:
     """The times before which retention deletes rows, by kind.
 
     Unix, ms; 0: none of the kind. conversation_ms: turns, and all events but those of tools. daily_ms, core_ms:
-    memories of that category, core ones with those of category custom; pinned and proven memories stay.
+    memories of that category, core ones with those of category custom. Pinned and proven memories stay.
     """
 
     conversation_ms: int = 0
@@ -168,7 +168,7 @@ class UsageQuery:
 class StoreStats:
     """Counts of rows and sizes of the store.
 
-    disk_bytes: of the store's folder; tables: rows, fragments, versions and index state by table. by_category and
+    disk_bytes: of the store's folder. tables: rows, fragments, versions and index state by table. by_category and
     by_project count memories, core_by_kind the core memories that hold, superseded those of any category that hold no
     more. turns_by_reader: turns by the extractor that has consolidated them, "" for none.
     """
@@ -218,7 +218,7 @@ class Damage:
 class Store(Protocol):
     """The store of record. All errors are StoreError.
 
-    One process writes; any number of its threads read. Every write is on disk (fsynced) when the call returns.
+    One process writes. Any number of its threads read. Every write is on disk (fsynced) when the call returns.
     """
 
     def add_events(self, events: Sequence[Event]) -> list[str]:
@@ -268,7 +268,7 @@ class Store(Protocol):
     def scan(self, consume: Callable[[Sequence[Event] | Sequence[Memory] | Sequence[Usage]], None]) -> None:
         """Hand over every event, memory and usage, in bounded memory.
 
-        Events first, then memories, then usages; in parts and in no order.
+        Events first, then memories, then usages. In parts and in no order.
         """
 
     def search_text(self, terms: Sequence[str], scope: Scope, limit: int) -> list[Hit]:
@@ -289,7 +289,7 @@ class Store(Protocol):
     def search_vector(self, vector: Vector, model: str, scope: Scope, limit: int) -> list[Hit]:
         """Find the nearest chunks embedded by `model`, best first.
 
-        model: a fingerprint; Hit.cosine is set.
+        model: a fingerprint. Hit.cosine is set.
         """
 
     def scan_terms(self, consume: Callable[[str, str], None]) -> None:
@@ -369,7 +369,7 @@ class LanguageModel(Protocol):
         """Complete a prompt once, within the deadline.
 
         Gives up at the deadline. max_tokens: of the answer. Raises ConsolidationError, one line without any text of the
-        prompt; ModelMissing when nothing was sent.
+        prompt. ModelMissing when nothing was sent.
         """
 
 

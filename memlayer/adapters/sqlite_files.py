@@ -43,9 +43,9 @@ CREATE TABLE IF NOT EXISTS seen (record BLOB PRIMARY KEY, session BLOB NOT NULL)
 
 
 class DispensableFile:
-    """One SQLite file (mode 0600) with tables made by `schema`; thread-safe.
+    """One SQLite file (mode 0600) with tables made by `schema`. Thread-safe.
 
-    A damaged file is begun anew; an unreadable or read-only file counts as empty.
+    A damaged file is begun anew. An unreadable or read-only file counts as empty.
     """
 
     def __init__(self, path: Path, schema: str) -> None:

@@ -16,7 +16,7 @@ _HANGUL = re.compile("[가-힣]")
 def draw_persona(settings: SoulSettings, home: str, now: datetime, draw: Callable[[], float]) -> str:
     """Return the persona of a talk that begins now, "" for none.
 
-    Two files of the person's own, never of a repository; a switch, nothing is learnt into them. now: local time. draw:
+    Two files of the person's own, never of a repository. A switch, nothing is learnt into them. now: local time. draw:
     a number from 0 up to 1. The daily window goes before chance. Drawn once, at the talk's start, so that the character
     stays. Where the other file is missing, the usual one holds.
     """
@@ -39,7 +39,7 @@ def _read(path: Path) -> str:
 def model_for(settings: QueryClassificationSettings, message: str, default: str) -> str:
     """Return the model of the best matching rule, else the default.
 
-    Keywords match in any case; a Korean one also with an ending ("간단히" in "간단히만"). A hint without a model never
+    Keywords match in any case. A Korean one also with an ending ("간단히" in "간단히만"). A hint without a model never
     holds; of equal priorities the first does.
     """
     ranked = sorted(settings.rules, key=lambda rule: -rule.priority) if settings.enabled else []

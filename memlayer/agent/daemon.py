@@ -1,7 +1,7 @@
 """The daemon as a talk asks it, with a circuit breaker.
 
 After M. Nygard, Release It! (2007): after a failure it is asked when it has answered a probe. A daemon that hangs costs
-a talk one wait; events that it was not told of are in the spool.
+a talk one wait. Events that it was not told of are in the spool.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ START_AGAIN_S = 30.0  # after a daemon that did not come
 class DaemonLine:
     """Calls of one talk. Thread-safe.
 
-    client: makes a new one; threads share none. starts: False for a talk that starts no daemon.
+    client: makes a new one. Threads share none. starts: False for a talk that starts no daemon.
     """
 
     def __init__(self, client: Callable[[], Client], *, starts: bool = True) -> None:

@@ -152,7 +152,7 @@ def without_thoughts(text: str) -> str:
 class VisibleText:
     """Filter of an answer in parts: thoughts and calls stay hidden.
 
-    text: shown so far. thinks: whether the answer begins with a thought whose opening tag the template wrote; unknown
+    text: shown so far. thinks: whether the answer begins with a thought whose opening tag the template wrote. Unknown
     before a talk's first answer, whose thought is then shown until its end comes.
     """
 
@@ -184,7 +184,7 @@ def _scan(text: str, tags: re.Pattern[str] = _TAG, *, is_whole: bool = True) -> 
     """Return the text outside of thoughts and calls, and the calls.
 
     A thought may begin before the text. is_whole: False for the beginning of a
-    text; then the rest is left out from where it may be a tag or a call.
+    text. Then the rest is left out from where it may be a tag or a call.
     """
     kept, at, depth = "", 0, 0
     calls: list[ToolCall] = []

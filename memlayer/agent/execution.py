@@ -42,7 +42,7 @@ class Tool(Protocol):
         """A JSON schema of an object, checked before a run."""
 
     def run(self, arguments: Mapping[str, Any]) -> str:
-        """Return the output, of any length; it is cut later.
+        """Return the output, of any length. It is cut later.
 
         Runs in a thread of its own, with others at the same time where the settings say so. Raises ToolError, or any
         error: its message becomes the call's result.
@@ -64,7 +64,7 @@ class Stoppable(Protocol):
     def stop(self, arguments: Mapping[str, Any] | None = None) -> None:
         """End the run of these arguments at once, None: all.
 
-        arguments: the very object that run was given; equal ones are others. It may then return or raise anything.
+        arguments: the very object that run was given. Equal ones are others. It may then return or raise anything.
         """
 
 
@@ -110,7 +110,7 @@ class Toolbox:
     ) -> tuple[ToolResult, ...]:
         """Execute calls and return their results in the same order.
 
-        KeyboardInterrupt ends the running calls; theirs and the remaining results are errors that say so.
+        KeyboardInterrupt ends the running calls. Theirs and the remaining results are errors that say so.
         """
         width = len(calls) if self._is_parallel else 1
         results: list[ToolResult] = []
@@ -213,7 +213,7 @@ class RepeatDetector:
     """Detector of calls that repeat with the same results, within one turn.
 
     Noticed are one call three times, and two or three calls by turns three times. A first notice is a note in the
-    result; the same in the next answer ends the turn. Results count: polling until something changes is no loop.
+    result. The same in the next answer ends the turn. Results count: polling until something changes is no loop.
     """
 
     _TIMES, _LONGEST = 3, 3

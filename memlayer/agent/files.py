@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from memlayer.errors import ToolError
 
-MAX_READ_CHARS = 9_000  # of a file in one call; the rest by its lines
+MAX_READ_CHARS = 9_000  # of a file in one call. The rest by its lines
 MAX_LINE_CHARS = 2_000
 MAX_EDITED_BYTES = 4_000_000
 MAX_DIFF_LINES = 40

@@ -82,7 +82,7 @@ class Agent:
     """A talk with a model.
 
     system: the prompt without tools. choose_model: for a message and the model of the settings. clock: local time, with
-    its zone. last_day: of the last message; the system prompt names the first.
+    its zone. last_day: of the last message. The system prompt names the first.
     """
 
     provider: ChatProvider
@@ -104,7 +104,7 @@ class Agent:
         self.compactor = Compactor(self.history, self.settings, self._summarize, self.memory, self.on_event)
 
     def turn(self, message: str) -> str:
-        """Answer a message of the user; the loop of model and tools.
+        """Answer a message of the user. The loop of model and tools.
 
         Raises AgentStopped after too many or repeated calls, ChatError of the provider. The work done until then stays
         in the history, also after KeyboardInterrupt.

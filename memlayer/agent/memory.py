@@ -1,6 +1,6 @@
 """The memory of a talk: its turns kept, notes for its prompts.
 
-The events go into the spool first, redacted, as those of a hook without a daemon do; then the daemon is told. Whatever
+The events go into the spool first, redacted, as those of a hook without a daemon do. Then the daemon is told. Whatever
 happens to the daemon, nothing is lost and the talk goes on.
 """
 
@@ -52,7 +52,7 @@ _HOST_TOOL = re.compile(
 COMPACT_S = 60.0  # the turns of a long talk are consolidated first
 FAILED = "Execution error: %s"  # in the place of an answer
 QUOTED_SHARE = 0.7  # of an answer's terms
-# Memories would be captured again; files are there.
+# Memories would be captured again. Files are there.
 READS = ("memory_search", "memory_details", "memory_timeline")
 NOT_KEPT = (*READS, "memory_remember", "read_file")
 
@@ -72,9 +72,9 @@ class Survivors:
 class TalkMemory:
     """The memory of one talk.
 
-    client: makes a new one; threads share none. starts: whether it starts a daemon. is_on: False for a talk without
+    client: makes a new one. Threads share none. starts: whether it starts a daemon. is_on: False for a talk without
     memory. keeps: whether its turns are stored. session_id: begins with AGENT_SESSION. context: the notes that the last
-    prompt was given. problem: why the last turn was not kept or memory was silent, notice: about its health; one line
+    prompt was given. problem: why the last turn was not kept or memory was silent, notice: about its health. One line
     each, or "".
     on_recalled: called with the notes of each prompt.
     """
@@ -151,7 +151,7 @@ class TalkMemory:
         return self.compacted("")
 
     def compacted(self, summary: str, *, kept: Collection[str] = ()) -> Survivors:
-        """Store the summary of a compaction; see survivors.
+        """Store the summary of a compaction. See survivors.
 
         kept: prompt ids of the turns that stay in the context. Without a daemon the summary is not stored, and a
         resumed talk has all of its turns.

@@ -92,7 +92,7 @@ def _messages(turn: PastTurn, day: str) -> Iterator[Message]:
 def _call(text: str, call_id: str) -> tuple[ToolCall, ToolResult]:
     """Return the call and the result of a stored tool event.
 
-    Its first line is `Bash: make`, `Bash failed: make` or `Write interrupted: a.py`; see edge.capture.tool_use.
+    Its first line is `Bash: make`, `Bash failed: make` or `Write interrupted: a.py`. See edge.capture.tool_use.
     """
     first, _, output = text.partition("\n")
     head, _, target = first.partition(": ")

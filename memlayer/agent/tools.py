@@ -147,7 +147,7 @@ def tools_of(
     """Return the tools of a talk, and its problems, a line each.
 
     approve: asks the person. on_output: shows a command's output.
-    Without memory its tools are left out; a tool of a taken name is, too.
+    Without memory its tools are left out. A tool of a taken name is, too.
     """
     folder = Folder(memory.project_dir)
     of_memory = (MemorySearch, MemoryDetails, MemoryTimeline, MemoryRemember) if memory.is_on else ()

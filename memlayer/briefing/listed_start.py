@@ -25,7 +25,7 @@ TEAM_HEADING = "From colleagues:"
 OTHER_HEADING = "More:"
 ABOUT = "About %s:"  # a subject that a model or a stranger wrote never reads like a heading of ours
 BY_MODEL = "(a model's own words) "
-# A start of this length is read in passing; beyond it the notes that long rested are told by their subjects alone.
+# A start of this length is read in passing. Beyond it the notes that long rested are told by their subjects alone.
 ROOMY_CHARS = 2500
 RULE_CHARS, RULES_SHARE = 90, 0.4  # of a rule that has a headline and is told in its own words; of the room, for all
 REST_SESSIONS = 30
@@ -66,7 +66,7 @@ def _line(text: str, memory: Memory) -> str:
 
 
 def _rules(rules: Sequence[Memory], project_id: str, room: int) -> list[str]:
-    """Return the rules, whole or by headline; count those without room.
+    """Return the rules, whole or by headline. Count those without room.
 
     The first clause of a long order is another order, so it stands whole.
     """

@@ -26,7 +26,7 @@ ORDER_CHARS, SUMMARY_CHARS = 70, 280
 MAX_PART_CHARS = 1000  # of a reading's summary
 OWN_CHARS, BEGINNING_CHARS = 200, 20  # of a long prompt, before the text pasted below; of a sentence
 FULL_CHARS = 3000  # of a prompt that leaves its turn's text no room for an answer
-MAX_FILES = 2  # by name; more are counted
+MAX_FILES = 2  # by name. More are counted
 REVERTED, FAILING, UNCOMMITTED = "reverted", "failing", "uncommitted"
 # Checks and builds: a failed search or listing is no end of a session.
 _CHECK = re.compile(

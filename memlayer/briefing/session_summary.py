@@ -45,7 +45,7 @@ MAX_DECIDED = 4
 MAX_ERRORS = 3
 GOAL_CHARS = 200
 MAX_GOALS = 2
-NARROWEST = 20  # columns; "exit", "Something else?": says nothing to somebody who was not there
+NARROWEST = 20  # columns. "exit", "Something else?": says nothing to somebody who was not there
 FEWEST_TERMS = 4  # "All tests pass now." says nothing that a later session could use
 MAX_ASKED = 3
 TYPED_CHARS = 500
@@ -126,8 +126,8 @@ def summary_memory(session: Session, text: str, events: Sequence[Event]) -> Memo
 def text_of(events: Sequence[Event], known: Sequence[tuple[Kind, str]] | None, work: WorkDone, project_dir: str) -> str:
     """The summary's text, "" for a session not worth a summary.
 
-    events: the session's, oldest first. known: (kind, text) of the core memories drawn from it that hold; None if none
-    were drawn, then they are looked for here. work: the work of its tool calls; where they did nothing, the files and
+    events: the session's, oldest first. known: (kind, text) of the core memories drawn from it that hold. None if none
+    were drawn, then they are looked for here. work: the work of its tool calls. Where they did nothing, the files and
     commands that its answers name.
     """
     turns = _turns(events)

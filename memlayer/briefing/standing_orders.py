@@ -29,7 +29,7 @@ def standing_orders(store: Store, project_id: str, max_chars: int = MAX_CHARS) -
 
     The block is "" without any order.
 
-    What a person asked for in this project, then in every project; pinned ones first, then the newest. An order that
+    What a person asked for in this project, then in every project. Pinned ones first, then the newest. An order that
     does not fit whole is left out: half an order is another one.
     """
     lines = [HEADER, LEAD]

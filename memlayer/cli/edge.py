@@ -79,7 +79,7 @@ def fail(message: str, code: int = streams.USER_ERROR) -> None:
 
 
 def report_unexpected(kind: type[BaseException], error: BaseException, where: TracebackType | None) -> None:
-    """Print one line and write a crash report; installed as sys.excepthook.
+    """Print one line and write a crash report. Installed as sys.excepthook.
 
     The report can be pasted anywhere: it holds neither texts of memories nor the environment.
     """

@@ -23,7 +23,7 @@ INDENT = "  "
 def set_setting(home: str, key: str, values: Sequence[str]) -> object:
     """Write a setting into the user's file and return its value.
 
-    The whole file must be valid. values: as typed; several make a list. Raises UserError, one line, or OSError: then
+    The whole file must be valid. values: as typed. Several make a list. Raises UserError, one line, or OSError: then
     nothing has changed.
     """
     return set_settings(home, {key: values})[key]

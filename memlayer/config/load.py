@@ -93,7 +93,7 @@ def placed(settings: Settings, home: str, origins: dict[str, str]) -> Settings:
 
 
 def load_project_settings(root: str) -> ProjectSettings:
-    """Load a project's .memlayer.yaml; never raises. root: by edge.home.project.locate."""
+    """Load a project's .memlayer.yaml. Never raises. root: by edge.home.project.locate."""
     path = os.path.join(root, project.SETTINGS_NAME)
     settings, trouble = read_untrusted(path)
     warnings = [f"{trouble} ({path})"] if trouble else []
@@ -194,7 +194,7 @@ def _first_problem(bad: ValidationError, origins: Mapping[str, str], file: str) 
         return f"{key}: {_short(problem['loc'][-1])} is not known there (in {source})"
     if problem["type"] == "extra_forbidden":
         return f"{key}: there is no such setting{did_you_mean(key, keys())} (in {source})"
-    if problem["type"] == "value_error" and "." not in key:  # over a whole group; names its keys itself
+    if problem["type"] == "value_error" and "." not in key:  # over a whole group. Names its keys itself
         return f"{_plain(problem)} (in {source})"
     return f"{key}: {_plain(problem)}, not {_short(problem['input'])} (in {source})"
 

@@ -48,7 +48,7 @@ PROJECT_KEYS = (
 
 
 class Settings(Group):
-    """All settings. `Settings()` has the defaults; only load_settings reads the environment."""
+    """All settings. `Settings()` has the defaults. Only load_settings reads the environment."""
 
     recall: RecallSettings = RecallSettings()
     working_set: WorkingSetSettings = WorkingSetSettings()

@@ -31,7 +31,7 @@ def settings_file(home: str) -> str:
 
 
 def notes_answer(home: str) -> bool | None:
-    """Return the person's answer, None for none; never raises.
+    """Return the person's answer, None for none. Never raises.
 
     Of several entries of the plugin (one a marketplace) a no counts.
     """

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
-# Variables for the way to a provider, besides the key; the daemon's environment is otherwise bare.
+# Variables for the way to a provider, besides the key. The daemon's environment is otherwise bare.
 NETWORK_VARIABLES = (
     "HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "all_proxy", "no_proxy",
     "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
@@ -33,7 +33,7 @@ CLAUDE_VARIABLES = (
     "CLAUDE_CODE_USE_VERTEX", "ANTHROPIC_VERTEX_PROJECT_ID", "CLOUD_ML_REGION", "GOOGLE_APPLICATION_CREDENTIALS",
 )  # fmt: skip
 PROGRAM = "claude"
-# Where the host's installers put it; a background process may have a shorter PATH than the user's shell.
+# Where the host's installers put it. A background process may have a shorter PATH than the user's shell.
 CLAUDE_PLACES = ("~/.local/bin", "~/.claude/local", "/usr/local/bin", "/opt/homebrew/bin")
 
 
@@ -43,7 +43,7 @@ class Provider:
 
     url: of its own server, "" for a program on this machine. key_variable: the usual one of its key. package: its
     SDK, for talks. model, vectors: the default language and embedding model, "" for none. dimensions: of vectors to
-    ask for, 0: the model's own. unknown: parameters that its own server is not sent; unknown_elsewhere: those that
+    ask for, 0: the model's own. unknown: parameters that its own server is not sent. unknown_elsewhere: those that
     other servers of its interface are not. variables: of the environment, that its program needs. own_tokens: that it
     adds to a request.
     """
@@ -85,7 +85,7 @@ PROVIDERS = {
             "claude-cli",
             model="haiku",
             variables=CLAUDE_VARIABLES,
-            own_tokens=1500,  # the host's own words around a turn; up to 3,600 characters were seen
+            own_tokens=1500,  # the host's own words around a turn. Up to 3,600 characters were seen
         ),
         Provider(
             "anthropic",
@@ -101,7 +101,7 @@ PROVIDERS = {
             package="openai",
             vectors="text-embedding-3-small",
             # Its newer models refuse the old name of the bound, many compatible servers know that name alone. Vectors
-            # come as numbers elsewhere; the SDK asks OpenAI for a denser form.
+            # come as numbers elsewhere. The SDK asks OpenAI for a denser form.
             unknown=frozenset({"max_tokens", "encoding_format"}),
             unknown_elsewhere=frozenset({"max_completion_tokens"}),
         ),

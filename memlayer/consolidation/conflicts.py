@@ -139,7 +139,7 @@ def _in_one_breath(known: Memory, new: Memory) -> bool:
 def _merge(draft: Draft, known: Memory, new: Memory) -> Memory:
     """Join two memories into one with the sources of both.
 
-    The newer wording stands, unless it says less or the older memory is pinned; the other wording is kept in its
+    The newer wording stands, unless it says less or the older memory is pinned. The other wording is kept in its
     history.
     """
     joined = replace(

@@ -33,11 +33,11 @@ from memlayer.turns.salience import importance as importance_of
 from memlayer.turns.turn import readable
 from memlayer.turns.turn_memory import prompt_and_answers
 
-OPEN_MS = 3_600_000  # a turn without an answer may still get one; after an hour it will not
+OPEN_MS = 3_600_000  # a turn without an answer may still get one. After an hour it will not
 MAY_BE_OPEN = 50  # turns looked at beyond those that are asked for: some of the newest are still open
 MAX_ROWS = 100_000
 ANSWER = "\nAssistant: "  # in the text of a turn
-MAX_READ_CHARS = 40_000  # of a turn; text pasted into a prompt must not hide how the answer ends
+MAX_READ_CHARS = 40_000  # of a turn. Text pasted into a prompt must not hide how the answer ends
 
 Read = tuple[Memory, Extracted]
 
@@ -65,9 +65,9 @@ class Consolidator:
     _changed: set[str] = field(default_factory=set)
 
     def settle_turns(self, limit: int) -> int:
-        """Consolidate up to `limit` unread turns, newest first; returns their number.
+        """Consolidate up to `limit` unread turns, newest first. Returns their number.
 
-        Turns that are still open wait. Raises StoreError; steps that succeeded before it are not repeated.
+        Turns that are still open wait. Raises StoreError. Steps that succeeded before it are not repeated.
         """
         with self.indexer.lock:
             turns = self._waiting(limit)
@@ -146,7 +146,7 @@ class Consolidator:
             return holder
 
     def edit(self, memory: Memory, text: str, headline: str | None = None, subject: str | None = None) -> Memory:
-        """Give a memory another text, headline or subject; its citation stays.
+        """Give a memory another text, headline or subject. Its citation stays.
 
         The old text is kept in its history. All are redacted. Another text has the headline that is given with it, else
         none. Raises UserError for a turn, a superseded memory, an empty text and a long headline.

@@ -12,7 +12,7 @@ from memlayer.turns.evidence import Evidence, from_json
 def without_echoes(orders: Sequence[Memory]) -> list[Memory]:
     """Leave out a model's wording of an order beside it.
 
-    Both rest on the same words of one turn; the person's own wording stays.
+    Both rest on the same words of one turn. The person's own wording stays.
     """
     own = [(row.session_id, span) for row in orders if not is_noted(row) for span in spans_of(row)]
     return [row for row in orders if row.pinned or not is_noted(row) or not _repeats(row, own)]

@@ -40,7 +40,7 @@ class RulesExtractor:
     def extract(self, prompt: str, answers: Sequence[str], at_ms: int) -> Extracted:
         """Extract from one turn. Never raises on any text.
 
-        prompt and answers: as they were stored (redacted); at_ms: Unix time in milliseconds.
+        prompt and answers: as they were stored (redacted). at_ms: Unix time in milliseconds.
         """
         extraction = extract(prompt, answers, at_ms)
         return Extracted(extraction.daily or "", extraction.statements)
@@ -56,7 +56,7 @@ class Resettled(NamedTuple):
 def resettle(memories: Sequence[Memory], turn: Memory, made: Sequence[Memory], now_ms: int) -> Resettled:
     """Compare memories that older rules made of a turn with today's.
 
-    memories: core memories with a source in this turn, superseded ones too; those of a language model stay as they are.
+    memories: core memories with a source in this turn, superseded ones too. Those of a language model stay as they are.
     made: the statements found in it now. A memory that has sources in other turns as well only loses this turn's. A
     second call changes nothing.
     """
@@ -81,7 +81,7 @@ def resettle(memories: Sequence[Memory], turn: Memory, made: Sequence[Memory], n
 def is_withdrawn(memory: Memory) -> bool:
     """True for a statement that ended because its turn was taken back.
 
-    It ends at the very moment of its turn; what a person or newer rules retire ends later.
+    It ends at the very moment of its turn. What a person or newer rules retire ends later.
     """
     return bool(memory.superseded_by) and memory.superseded_by == memory.id and memory.superseded_ms == memory.at_ms
 

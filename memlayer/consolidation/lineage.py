@@ -83,7 +83,7 @@ def turns_around(store: Store, turn: Memory, each_side: int) -> list[Memory]:
 def earlier_wording(memory: Memory, text: str, until_ms: int) -> Memory:
     """The row that keeps an earlier wording of `memory`.
 
-    until_ms: when that ended; the same wording that ended at the same moment is the same row.
+    until_ms: when that ended. The same wording that ended at the same moment is the same row.
     """
     key = event_id(memory.id, text, "wording", str(until_ms))
     return replace(

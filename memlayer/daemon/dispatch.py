@@ -134,7 +134,7 @@ class Dispatch:
     def _leaves_to_newer(self, request: protocol.Request) -> bool:
         """Return whether to leave for a client of another build.
 
-        An older daemon always gives way to a newer client; a newer one only when nobody else needs it any more, so that
+        An older daemon always gives way to a newer client. A newer one only when nobody else needs it any more, so that
         two plugin versions in use at once do not drive each other out by turns.
         """
         if _order(request.build, request.protocol) > _order(__version__, protocol.PROTOCOL):
@@ -149,7 +149,7 @@ def _order(build: str, version: int) -> tuple[int, list[int]]:
 class Server:
     """A thread that accepts, and a thread for each connection.
 
-    At most MAX_CONNECTIONS at once; the rest waits in the backlog, where each client's own deadline ends its wait.
+    At most MAX_CONNECTIONS at once. The rest waits in the backlog, where each client's own deadline ends its wait.
     """
 
     def __init__(self, home: str, dispatch: Callable[[protocol.Request, Send], None]) -> None:
@@ -177,7 +177,7 @@ class Server:
         # The daemon's working folder is its home: the address stays short however long the home's path is.
         os.chdir(self._home)
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(paths.SOCKET_NAME)  # left by a daemon that was killed; the lock says that it is gone
+            os.unlink(paths.SOCKET_NAME)  # left by a daemon that was killed. The lock says that it is gone
         listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         listening.bind(paths.SOCKET_NAME)
         os.chmod(paths.SOCKET_NAME, paths.FILE_MODE)

@@ -101,7 +101,7 @@ def serve(
 ) -> None:
     """Serve a call: keep its event, answer it, record its notes.
 
-    due_s: monotonic; an answer after it has shown nothing. keep: makes the event durable. reply: hands the answer over.
+    due_s: monotonic. An answer after it has shown nothing. keep: makes the event durable. reply: hands the answer over.
     """
     is_prompt = call.event["kind"] == "user"
     with state.waiting.answering(str(call.event["id"])) if is_prompt else nullcontext():
@@ -121,9 +121,9 @@ def serve(
 
 @contextmanager
 def noted(state: State, session: Session, event: Mapping[str, Any], answer: Answer, due_s: float) -> Iterator[None]:
-    """Send a hook's answer inside; its notes count as shown.
+    """Send a hook's answer inside. Its notes count as shown.
 
-    They stand in the record once it is out. due_s: monotonic; an answer after it, or that nobody takes, has shown
+    They stand in the record once it is out. due_s: monotonic. An answer after it, or that nobody takes, has shown
     nothing.
     """
     before = session.shown, session.explained_ms, session.start_chars

@@ -32,10 +32,10 @@ from memlayer.records.sessions import Session
 from memlayer.transcripts import catch_up, host_memory
 
 log = logging.getLogger(__name__)
-# How long a session start waits for events of earlier sessions to be stored; it goes on without them.
+# How long a session start waits for events of earlier sessions to be stored. It goes on without them.
 CATCH_UP_WAIT_S = 0.07
 INHERITED_WAIT_S = 0.15
-# Of a prompt's or a start's time, for events of other sessions to be taken in; recall needs the rest.
+# Of a prompt's or a start's time, for events of other sessions to be taken in. Recall needs the rest.
 TAKING_SHARE = 0.5
 # A prompt that comes while the store is still opening waits so long for it and then goes on without memories.
 OPEN_WAIT_S = 0.25
@@ -48,7 +48,7 @@ ASKED_SOURCES = ("startup", "clear", "compact")  # a resumed context has the lin
 
 
 def answer(handler: Handler, request: protocol.Request, send: Send, state: State) -> None:
-    """Serve a hook; `durable` follows its event's way to disk.
+    """Serve a hook. `durable` follows its event's way to disk.
 
     Raises OSError when the disk refuses: the client then sees an error without `durable`, and tries by itself.
     """
@@ -151,7 +151,7 @@ def _start_context(state: State, call: HookCall) -> str:
     taking.add_done_callback(lambda _: _prepare(state, session.project_id, call.place.root))
     if state.is_open and is_told:  # while it opens, which takes longer, nothing is waited for
         left_s = TAKING_SHARE * (call.ends_s - time.monotonic())
-        # A compaction has taken its session in before the summary was written; its orders must not come late.
+        # A compaction has taken its session in before the summary was written. Its orders must not come late.
         _wait(taking, time.monotonic() + (CATCH_UP_WAIT_S if payload.source == "compact" else left_s))
     wait_until = min(call.ends_s, time.monotonic() + CATCH_UP_WAIT_S) if state.is_open else 0.0
     catching_up = [
@@ -323,7 +323,7 @@ def _inherit(state: State, session: Session) -> None:
 def answer_stop(state: State, call: HookCall) -> Answer:
     """Answer with the line about the turn's rules, if kept in time.
 
-    Only after a prompt with a rule it waits for that; what takes longer is told with the next prompt.
+    Only after a prompt with a rule it waits for that. What takes longer is told with the next prompt.
     """
     if flushing.asks(state, call.session, call.payload):
         return Answer(is_continued=True)

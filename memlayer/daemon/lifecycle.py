@@ -34,7 +34,7 @@ from memlayer.records.sessions import Sessions
 
 TOLD_TO_GO = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
-# A daemon that is told to go settles first; the next one waits for it this long.
+# A daemon that is told to go settles first. The next one waits for it this long.
 LOCK_WAIT_S = 15.0
 SETTLE_S = 10.0
 REST_S = 60.0  # without a request, after which memory that nobody uses is given back
@@ -220,7 +220,7 @@ def _leave(state: State, server: Server, lock_fd: int, at_home: bool) -> None:
         logger.info("gone, %s", "settled" if settled else "with jobs left to the next one")
         with contextlib.suppress(FileNotFoundError):
             os.unlink(paths.socket(state.home))
-    # Threads of onnxruntime and LanceDB may be in the middle of things; nothing of theirs is worth waiting for.
+    # Threads of onnxruntime and LanceDB may be in the middle of things. Nothing of theirs is worth waiting for.
     os._exit(0)
 
 

@@ -25,7 +25,7 @@ from memlayer.ports import Calibration, Embedder, MemoryQuery, Vector
 
 log = logging.getLogger(__name__)
 AGAIN_S = 15.0  # no disk is full for ever
-SLOW_S = 20.0  # a second or two is usual; ten when every processor has eight other things to do
+SLOW_S = 20.0  # a second or two is usual. Ten when every processor has eight other things to do
 WARM_WAIT_S = 60.0
 EMBEDDER_AGAIN_S = 60.0
 
@@ -68,7 +68,7 @@ def _submit(state: State, name: str) -> Future[compose.Services]:
 def _open(state: State) -> compose.Services:
     """Open the store and take in the spool: the writer's first job.
 
-    Raises StoreError; then `status` says so, and the spool keeps every event.
+    Raises StoreError. Then `status` says so, and the spool keeps every event.
     """
     try:
         services = compose.open_services(

@@ -18,7 +18,7 @@ from memlayer.ports import DeletionPlan, Removed, Store, VectorCache
 from memlayer.records.sessions import Sessions
 from memlayer.tasks.book import TaskBook
 
-JOURNAL = "forgetting.json"  # ids only; it exists while an erasure is unfinished
+JOURNAL = "forgetting.json"  # ids only. It exists while an erasure is unfinished
 UNTAKEN_S = 30.0  # by then a running command has read its words
 log = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ class Erasure:
         """Erase the planned rows, after those an earlier call left.
 
         Returns the counts of the planned rows and the ids of all projects concerned. The journal stays until the caller
-        has made anew all that derives from memories, and calls finished(). Raises StoreError or OSError; the next call,
+        has made anew all that derives from memories, and calls finished(). Raises StoreError or OSError. The next call,
         or resume(), then finishes the erasure.
         """
         unfinished = self._unfinished()
@@ -55,7 +55,7 @@ class Erasure:
         return self._erase(plan, project_ids), concerned
 
     def resume(self) -> list[str]:
-        """Finish an interrupted erasure; return its project ids. Raises StoreError, OSError."""
+        """Finish an interrupted erasure. Return its project ids. Raises StoreError, OSError."""
         unfinished = self._unfinished()
         if unfinished is None:
             return []

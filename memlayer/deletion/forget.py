@@ -57,11 +57,11 @@ class Forget:
         ))  # fmt: skip
 
     def plan(self, selection: Selection, *, keep_sources: bool = False) -> ForgetPlan:
-        """Return the plan to forget a selection; an empty one selects nothing.
+        """Return the plan to forget a selection. An empty one selects nothing.
 
         Named by its id, a memory takes the turns along that it comes from, and whatever else was drawn from them. With
         keep_sources it goes alone, with its earlier wordings, and with the request to remember it, since no turn stands
-        behind that; so does a summary in any case, which would take its session along. A turn always
+        behind that. So does a summary in any case, which would take its session along. A turn always
         goes with its words.
         """
         if selection == Selection():
@@ -90,9 +90,9 @@ class Forget:
         return DeletionPlan(tuple(event_ids), tuple(ids))
 
     def forget_ids(self, ids: Sequence[str]) -> tuple[Removed, list[str]]:
-        """Forget by their ids what another machine has forgotten; return as forget.
+        """Forget by their ids what another machine has forgotten. Return as forget.
 
-        Rows that are here go with all that was drawn from the events; ids that are not here can never come.
+        Rows that are here go with all that was drawn from the events. Ids that are not here can never come.
         """
         self.tombstones.add(ids)
         events = {event.id for batch in batched(ids) for event in self.store.events(ids=batch, limit=len(batch))}
@@ -117,7 +117,7 @@ class Forget:
         return out
 
     def forget(self, plan: ForgetPlan) -> tuple[Removed, list[str]]:
-        """Forget the rows of a plan; return counts and project ids.
+        """Forget the rows of a plan. Return counts and project ids.
 
         The counts removed and the ids of the projects concerned. The caller makes anew all that derives from memories
         in these projects, then calls erasure.finished(). Call it in the job of the writer that made the plan, so that

@@ -63,7 +63,7 @@ class Retention:
         return self.erasure.tasks.with_events(self.store.plan_retention(rules.cutoffs(now_ms)))
 
     def delete(self, rules: RetentionRules, now_ms: int) -> tuple[Removed, list[str]]:
-        """Delete the rows that are too old; idempotent. Raises StoreError or OSError.
+        """Delete the rows that are too old. Idempotent. Raises StoreError or OSError.
 
         Returns the counts removed and the ids of the projects concerned: see Forget.forget.
         """

@@ -30,15 +30,15 @@ INSTRUCTIONS = (
 )
 MAX_QUERY_CHARS = 2_000
 MAX_IDS = 20
-SEARCHED_BY = ("query", "file", "error")  # of mem-search; any will do
+SEARCHED_BY = ("query", "file", "error")  # of mem-search. Any will do
 
 NOTE_KINDS = ("decision", "preference", "fact", "cause", "attempt", "commitment")  # of kinds.NOTED
 _IDS = {"type": "array", "items": {"type": "string"}, "description": "Ids, as in [mem:id]"}
 
-# Oldest first; a client that asks for another gets the newest.
+# Oldest first. A client that asks for another gets the newest.
 PROTOCOLS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 MAX_LINE_BYTES = 1 << 20
-MAX_CALLS = 4  # at a time; the next one waits for its turn
+MAX_CALLS = 4  # at a time. The next one waits for its turn
 DAEMON_WAIT_S = 5.0  # for a daemon that has to be started
 ANSWER_S = 5.0
 PARSE_ERROR, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS = -32700, -32600, -32601, -32602
@@ -105,7 +105,7 @@ TOOLS = (
         writes=True,
     ),
 )
-# Tools that a host defers go unused; this key has Claude Code load the tool with the first request.
+# Tools that a host defers go unused. This key has Claude Code load the tool with the first request.
 TOOLS[0]["_meta"] = {"anthropic/alwaysLoad": True}
 BY_NAME = {tool["name"]: tool for tool in TOOLS}
 

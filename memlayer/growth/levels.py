@@ -1,6 +1,6 @@
 """Levels L0 to L4 of a memory, from counted facts.
 
-The criteria are those of claude-memory-layer's graduation; a level holds as long as its last use is young enough.
+The criteria are those of claude-memory-layer's graduation. A level holds as long as its last use is young enough.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ CRITERIA: dict[Level, Criteria] = {
 class Facts:
     """All that a level is computed from.
 
-    strengths: of the accesses, one a session that was shown it, opened, cited or said it again; the strongest first, 1
+    strengths: of the accesses, one a session that was shown it, opened, cited or said it again. The strongest first, 1
     for a pinned memory. sessions: of these beside the first one. last_ms: Unix time of the last access, 0 for none.
     said: sessions in which somebody said it. has_evidence: its words stand in a turn, or a person wrote them.
     """

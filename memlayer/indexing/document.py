@@ -16,7 +16,7 @@ _HEADING = re.compile(r"^#{1,6}[ \t]+\S.*$", re.MULTILINE)
 class Piece(NamedTuple):
     """A part of a document.
 
-    start_line, end_line: of the file, from 1, both included. text: redacted; it begins with the heading that it stands
+    start_line, end_line: of the file, from 1, both included. text: redacted. It begins with the heading that it stands
     under, where it does not itself begin with a heading.
     """
 

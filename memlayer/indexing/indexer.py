@@ -25,7 +25,7 @@ CurrentEmbedder = Callable[[], "Embedder | None"]
 class Indexer:
     """Writer of chunks and vectors. Idempotent.
 
-    lock: held during each batch of writes; hold it as well around writes to the store that belong to the batch.
+    lock: held during each batch of writes. Hold it as well around writes to the store that belong to the batch.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Indexer:
         self.on_index: Callable[[Sequence[Memory]], object] = lambda memories: None  # before their chunks are written
 
     def index(self, memories: Sequence[Memory], *, texts: Mapping[str, str] | None = None, embed: bool = True) -> None:
-        """Replace the chunks of these memories; unsearched memories lose theirs.
+        """Replace the chunks of these memories. Unsearched memories lose theirs.
 
         A turn's chunks are made of its events, because its memory holds only the head of its text. texts: the whole
         texts of turns by memory id, where the caller has them already.
@@ -146,7 +146,7 @@ class Indexer:
             return list(chunks)
         try:
             vectors = self._vectors(embedder, [unlabelled(chunk.text) for chunk in chunks])
-        except EmbedderError as bad:  # searchable by its words now; embed_missing tries again
+        except EmbedderError as bad:  # searchable by its words now. embed_missing tries again
             log.warning("chunks stay without vectors: %s", bad)
             self.postponed = str(bad)
             return list(chunks)

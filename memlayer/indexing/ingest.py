@@ -52,10 +52,10 @@ class Ingest:
         self._tombstones = tombstones
         self._capturing = capturing
         self._tools = tools
-        # Called with events of kind `remember`; they leave the spool only after it.
+        # Called with events of kind `remember`. They leave the spool only after it.
         self.on_remember: Callable[[Sequence[Event]], object] = lambda events: None
         self.on_new: Callable[[Sequence[Event]], object] = lambda events: None  # events that were not there before
-        # Keeps turns (and their whole texts by id) with the statements of rules; False where those are read later.
+        # Keeps turns (and their whole texts by id) with the statements of rules. False where those are read later.
         self.settle: Callable[[Sequence[Memory], Mapping[str, str]], bool] = lambda turns, texts: False
         # Called with events of kind `task`, which it stores, decided.
         self.on_task: Callable[[Sequence[Event]], object] = lambda events: None
@@ -63,11 +63,11 @@ class Ingest:
     def drain(
         self, on_progress: ScanProgress = lambda done, total: None, left_out: Collection[str] = ()
     ) -> tuple[int, set[str]]:
-        """Take in all waiting spool events; return (count, project ids).
+        """Take in all waiting spool events. Return (count, project ids).
 
         left_out: ids of events that stay.
         Events that come meanwhile have a drain of their own: under a steady load this one would never end. Files that
-        are torn or foreign, or cannot be taken in, go to quarantine. Raises StoreError or OSError; the files then stay.
+        are torn or foreign, or cannot be taken in, go to quarantine. Raises StoreError or OSError. The files then stay.
         """
         taken = 0
         touched: set[str] = set()
@@ -97,7 +97,7 @@ class Ingest:
                     loaded.append(path)
             except FileNotFoundError:
                 continue
-            except OSError as bad:  # unreadable now; it stays and is tried again on the next drain
+            except OSError as bad:  # unreadable now. It stays and is tried again on the next drain
                 log.warning("spool file not readable: %s", bad.strerror)
         return events, loaded
 
@@ -113,10 +113,10 @@ class Ingest:
         return touched
 
     def take(self, captured: Iterable[dict[str, Any]], *, is_history: bool = False) -> set[str]:
-        """Take captured events into the store; return their project ids.
+        """Take captured events into the store. Return their project ids.
 
         Events: payload.SPOOL_FIELDS. They are on disk when it returns. Switched off, it drops them: a hook without a
-        daemon spools all the same. is_history: a person asked for them; they change no session's record, and embed_some
+        daemon spools all the same. is_history: a person asked for them. They change no session's record, and embed_some
         gives them their vectors.
         """
         with self.indexer.lock:
@@ -219,7 +219,7 @@ class Ingest:
         """Give hook events with one id and different texts distinct ids.
 
         The later of two gets an id of its own. A transcript that differs from the text a hook saw before is the same
-        event seen twice; a hook that comes after the transcript was read in mid-turn has seen more.
+        event seen twice. A hook that comes after the transcript was read in mid-turn has seen more.
         """
         known = {event.id: event for event in self._store.events(ids=[event.id for event in events], limit=100_000)}
         out = []
@@ -240,8 +240,8 @@ class Ingest:
 def _without_repeats(events: Sequence[Event], store: Store) -> list[Event]:
     """Return the events without repetitions of memories.
 
-    No text in an answer to an own command, and of a request to forget only its name. Such an answer repeats memories;
-    they are never recalled from it, and it would outlive them when they are forgotten.
+    No text in an answer to an own command, and of a request to forget only its name. Such an answer repeats memories.
+    They are never recalled from it, and it would outlive them when they are forgotten.
     """
     details = {_turn(event): event.detail for event in events if event.kind == "user"}
     unknown = [event.prompt_id for event in events if event.kind == "assistant" and _turn(event) not in details]

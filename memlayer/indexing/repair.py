@@ -28,7 +28,7 @@ def is_stale(store: Store) -> bool:
 
 
 def rebuild(store: Store, indexer: Indexer, progress: ScanProgress) -> int:
-    """Make all chunks anew; return the number of memories indexed.
+    """Make all chunks anew. Return the number of memories indexed.
 
     From memories and their events. Vectors come from the cache where the text is the same. Interrupted, it is begun
     anew: see is_stale, and ingest makes the chunks of every turn it touches.

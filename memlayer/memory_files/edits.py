@@ -134,7 +134,7 @@ class _Page:
         before = lineage.before(self.edits.store, memory) if not self.has_base else ()
         if any(digest(told(version)) == new for version in before):
             return 0
-        if memory.superseded_by:  # replaced meanwhile; the user's words are the newest
+        if memory.superseded_by:  # replaced meanwhile. The user's words are the newest
             return self.add(memory.kind, text)
         same_text = digest(memory.text) == digest(first)
         self.edits.consolidator.edit(memory, memory.text if same_text else first, headline, subject)
@@ -175,7 +175,7 @@ class _Page:
         texts = {text, to_nfc(text)}
         was_forgotten = any(self.edits.tombstones.forgot_statement(self.project_id, text) for text in texts)
         if was_forgotten or record.knows(item.citation, digest(item.text)):
-            return 0  # an editor had it open; without its citation it would be added
+            return 0  # an editor had it open. Without its citation it would be added
         if not cited and self._is_aged_out(item):
             return 0  # an old copy of the file was put back
         now = [memory for memory in cited if not memory.superseded_by]

@@ -1,6 +1,6 @@
 """Markdown files of the settings as `custom` memories, one a piece.
 
-The store follows the disk: a piece whose text is still in the file keeps its memory, whatever its lines are now; the
+The store follows the disk: a piece whose text is still in the file keeps its memory, whatever its lines are now. The
 memory of a piece that is gone goes. A file belongs to the project that it lies in, else to all (`GLOBAL`).
 """
 
@@ -30,7 +30,7 @@ from memlayer.records.tombstones import Tombstones
 from memlayer.turns.salience import new_memory
 
 log = logging.getLogger(__name__)
-SOURCE = FILE_SESSION  # prefix of a piece's session id; the rest names its file
+SOURCE = FILE_SESSION  # prefix of a piece's session id. The rest names its file
 BATCH = 48  # pieces indexed at once: each may cost an embedding, and turns wait meanwhile
 EVERYTHING = 10_000_000
 SUFFIXES = (".md", ".markdown", ".mdx")
@@ -41,7 +41,7 @@ _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 @dataclass
 class ExtraFiles:
-    """Extra Markdown, kept by the daemon's writer; others use `has_global` and `notices`."""
+    """Extra Markdown, kept by the daemon's writer. Others use `has_global` and `notices`."""
 
     home: str
     store: Store

@@ -1,4 +1,4 @@
-"""The folders of memory files, opened without following links; their problems.
+"""The folders of memory files, opened without following links. Their problems.
 
 Folders below the anchor may come with a clone: a link there could lead anywhere, a pipe would make a reader wait.
 """
@@ -95,7 +95,7 @@ class AnchoredFolder:
         """Replace a file by `data` if it is as expected.
 
         expected: digest_of() the bytes read there, "" for no file. A new file is for this user only, an existing one
-        keeps its permissions. Raises NoPlainFile, or OSError; then nothing has changed.
+        keeps its permissions. Raises NoPlainFile, or OSError. Then nothing has changed.
         """
         temporary = ".tmp-%s-%d" % (name[:80], os.getpid())
         with contextlib.suppress(FileNotFoundError):
@@ -217,7 +217,7 @@ class Problems:
 class FilePlace(NamedTuple):
     """A place of memory files.
 
-    anchor: a folder of the user's choice. parts: folders below it; no link is followed there.
+    anchor: a folder of the user's choice. parts: folders below it. No link is followed there.
     """
 
     anchor: str
@@ -239,7 +239,7 @@ class FileRules:
 def place_of(
     home: str, projects: Projects, project_id: str, rules: FileRules, *, even_off: bool = False
 ) -> FilePlace | None:
-    """Return the place of a project's files; None where there is none.
+    """Return the place of a project's files. None where there is none.
 
     None for a project that is unknown, switched off (unless even_off), moved away or not mounted.
     """
@@ -248,7 +248,7 @@ def place_of(
     root = projects.root(project_id)
     if not root or not (even_off or project.enabled(root)):
         return None
-    # A user's home folder may be a project; its .memlayer is the memlayer home.
+    # A user's home folder may be a project. Its .memlayer is the memlayer home.
     if rules.in_project and os.path.realpath(os.path.join(root, IN_PROJECT)) != os.path.realpath(home):
         is_there = os.path.isdir(root) and projects.find(root)[0] == project_id
         return FilePlace(root, (IN_PROJECT,)) if is_there else None

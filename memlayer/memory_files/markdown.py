@@ -1,6 +1,6 @@
 """Memories as Markdown and back.
 
-A memory is one bullet, `- [mem:a7Bc3x] 2026-11-19: text`; its further lines are indented by two blanks, and the last of
+A memory is one bullet, `- [mem:a7Bc3x] 2026-11-19: text`. Its further lines are indented by two blanks, and the last of
 them may be its headline, `- headline (Subject): ...`. All after the colon is data: citations, comments, headings and
 bullets in it have no meaning. The first line names the revision (a hash of the rest), the last one marks the file as
 whole.

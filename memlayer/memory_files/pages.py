@@ -28,7 +28,7 @@ from memlayer.ports import MemoryQuery, Store
 CORE_PAGE = "MEMORY.md"
 DAILY_FOLDER = "memory"
 EVERYTHING = 10_000_000
-RECENT = 300  # newest memories; enough for the pages that a few turns can change
+RECENT = 300  # newest memories. Enough for the pages that a few turns can change
 _DAY_PAGE = re.compile(DAILY_FOLDER + r"/(\d{4}-\d\d-\d\d)\.md$")
 
 KEPT_REVISIONS = 64

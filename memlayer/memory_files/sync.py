@@ -71,11 +71,11 @@ class MemoryFiles:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def sync(self, project_id: str, *, recent: bool = False, force: bool = False) -> EditCounts:
-        """Apply edits, then write memories; idempotent. Raises StoreError or OSError.
+        """Apply edits, then write memories. Idempotent. Raises StoreError or OSError.
 
         Of many pages the rest is written by the next call. recent: only pages with the newest memories or a user's
         changes. force: all at once, and also files of a project or a home that is switched off, for forgotten memories
-        must not stay in them; left_alone() then names those not written.
+        must not stay in them. left_alone() then names those not written.
         """
         place = place_of(self.home, self.projects, project_id, self.rules)
         self._problems.begin(project_id)
@@ -242,7 +242,7 @@ class MemoryFiles:
     def _pages(self, project_id: str, book: Book, changed: Sequence[str] | None) -> list[Page]:
         """Return the pages to write, the most needed first.
 
-        changed: the files that a user changed; all pages but these and the newest can wait. None: every page.
+        changed: the files that a user changed. All pages but these and the newest can wait. None: every page.
         """
         name = self.projects.name(project_id)
         pages = pages_of(self.store, project_id, name, recent=changed is not None)

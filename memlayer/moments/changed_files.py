@@ -38,7 +38,7 @@ def binds(text: str) -> bool:
 def moment_of(path: str, notes: Iterable[Memory], shown: Collection[str], citations: Collection[str]) -> Moment | None:
     """Return the moment of a changed file, or None.
 
-    notes: in force, best first. shown: of the session; citations: that its start gave.
+    notes: in force, best first. shown: of the session. citations: that its start gave.
     """
     told = sum(mark.startswith(MARK) for mark in shown)
     if told >= MAX_A_SESSION:

@@ -70,7 +70,7 @@ class SessionAnswer:
 
 
 def parse(text: str) -> SessionAnswer | None:
-    """Return the first JSON object with a known part; never raises.
+    """Return the first JSON object with a known part. Never raises.
 
     None where there is none.
     """

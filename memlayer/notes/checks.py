@@ -20,17 +20,17 @@ from memlayer.turns.evidence import Evidence, is_short
 from memlayer.turns.headline import MAX_HEADLINE_CHARS, MAX_SUBJECT_CHARS
 
 MIN_TEXT_CHARS, MAX_TEXT_CHARS = 12, 420
-MIN_GROUNDED = 0.3  # share of a note's terms that stand in the session; the rest is wording
+MIN_GROUNDED = 0.3  # share of a note's terms that stand in the session. The rest is wording
 MAX_ERROR_CHARS = 160
 LEAST_SCRIPT = 0.1  # of a session's letters, from which a note's words in that script are looked for
 _HANGUL, _LETTER = re.compile("[가-힣]"), re.compile(r"[^\W\d_]")
 _NUMBER = re.compile(r"\d+")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{4}년 ?\d{1,2}월 ?\d{1,2}일")
-# The turns say "not found" and a note 404; a round number may as well be an amount.
+# The turns say "not found" and a note 404. A round number may as well be an amount.
 _STATUS_NUMBERS = {str(status.value) for status in HTTPStatus if status.value % 100}
 _PRODUCT = re.compile(r"\b[A-Z][a-z]+\.(?:js|io|ai|dev)\b")  # "Next.js" is no file
 _PART = r"[A-Za-z0-9_.+@-]"
-# Addresses, absolute paths, paths of three parts or with a file's ending, hashes, file names; "amend/rebase" is none.
+# Addresses, absolute paths, paths of three parts or with a file's ending, hashes, file names. "amend/rebase" is none.
 _NAME = re.compile(
     r"https?://[^\s)\]>\"'`]+|[A-Za-z0-9_.+-]+@[A-Za-z0-9-]+\.[A-Za-z0-9.]+"
     rf"|(?<![\w/.])~?/(?:{_PART}+/)+{_PART}+|(?<![\w/])(?:{_PART}+/){{2,}}{_PART}*[A-Za-z0-9_]"
@@ -75,7 +75,7 @@ class CheckedNote:
     """A note that passed.
 
     text: without sentences that name things the session does not have. turn: the turn of the first quote. evidence: of
-    each quote that was found. files: those that the session names; error: a failed call's, or "". headline, subject: ""
+    each quote that was found. files: those that the session names. error: a failed call's, or "". headline, subject: ""
     where they did not pass.
     """
 

@@ -288,7 +288,7 @@ class NoteKeeper:
         return place[0]
 
     def _retire_rules(self, draft: Draft, kept: Kept, session: Session, turns: Sequence[SessionTurn]) -> frozenset[str]:
-        """Retire the rules' statements of these turns; return their ids.
+        """Retire the rules' statements of these turns. Return their ids.
 
             Those that the person laid down, and was told of, stay. A model's notes that they had replaced hold again.
 

@@ -13,7 +13,7 @@ from memlayer.notes.session_turns import SessionTurn
 from memlayer.text.terms import index_terms
 from memlayer.turns.headline import MAX_HEADLINE_CHARS
 
-STORIES = (Kind.ATTEMPT, Kind.CAUSE)  # their numbers hold on; a decision's are changed by its reversal
+STORIES = (Kind.ATTEMPT, Kind.CAUSE)  # their numbers hold on. A decision's are changed by its reversal
 UNCONFIRMED = {True: " (시도함, 미확인)", False: " (tried, unconfirmed)"}
 TAKEN_BACK = {True: " (시도했으나 유지되지 않음)", False: " (tried, did not hold)"}
 EARLIER = {True: " 이전: ", False: " Earlier: "}
@@ -59,7 +59,7 @@ def merge(note: CheckedNote, named: Sequence[Memory], turns: Sequence[SessionTur
     """Return a note's text with all it must keep of replaced ones.
 
     named: memories in its `replaces` that a machine made. The clauses of an older attempt or cause that the new text
-    lacks are appended where there is room; where there is none the older note stays beside it.
+    lacks are appended where there is room. Where there is none the older note stays beside it.
     """
     text, replaced = _with_doubt(note, turns), []
     for old in named:

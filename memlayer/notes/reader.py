@@ -58,9 +58,9 @@ def unread_turns(store: Store, session: Session, reading: Reading) -> tuple[list
 
 @dataclass
 class SessionReader:
-    """The reader of sessions; one call at a time.
+    """The reader of sessions. One call at a time.
 
-    since_ms: when the person turned the model on; earlier sessions are read only if wanted (ReadingLog.want).
+    since_ms: when the person turned the model on. Earlier sessions are read only if wanted (ReadingLog.want).
     each_turn: a session is read after each turn, without small talk, and without turns from before since_ms or older
     than max_age_days (0: with all of them). own_tokens: that the transport adds to each call. clock: Unix time,
     seconds.
@@ -148,7 +148,7 @@ class SessionReader:
         return turn.at_ms >= self.oldest_ms and is_telling(turn) and len(turn.spoken) >= LEAST_CHARS
 
     def ask(self, part: Part) -> bool:
-        """Have the model read a part; True with its answer on disk.
+        """Have the model read a part. True with its answer on disk.
 
         Nothing is asked while paused, over the day's budget, or where an answer to the same turns waits.
         """
@@ -171,7 +171,7 @@ class SessionReader:
         return True
 
     def head(self, notes: Sequence[Memory], subjects: Sequence[str]) -> list[Memory] | None:
-        """Have the model write headlines; None where it cannot be asked.
+        """Have the model write headlines. None where it cannot be asked.
 
         Returns the notes whose headlines passed.
         """
@@ -200,9 +200,9 @@ class SessionReader:
         return done.text, used
 
     def apply(self, part: Part) -> Kept | None:
-        """Keep the notes of the answer on disk; None for no JSON.
+        """Keep the notes of the answer on disk. None for no JSON.
 
-        The writer's. Its turns count as read afterwards; after MAX_TRIES useless answers they do so, too.
+        The writer's. Its turns count as read afterwards. After MAX_TRIES useless answers they do so, too.
         """
         reading = self.readings.get(part.session.id)
         answer = parse(reading.answer) if reading.digest == part.request.digest else None

@@ -1,7 +1,7 @@
 """The record of each session's reading, on disk.
 
 One file a session under `readings/`, mode 0600. An answer is written, with fsync, before it is applied, and its turns
-count as read only afterwards; applying it twice changes nothing. So a kill at any point neither loses nor doubles a
+count as read only afterwards. Applying it twice changes nothing. So a kill at any point neither loses nor doubles a
 note, and at most one answer is paid for twice: the one that was under way.
 """
 

@@ -114,9 +114,9 @@ class Review:
         return out
 
     def decide(self, item: Item, how: How, now_ms: int, *, text: str = "", other: Memory | None = None) -> Memory:
-        """Carry out a decision; return its memory.
+        """Carry out a decision. Return its memory.
 
-        text: of an edit or a merge, redacted; other: the second memory of a merge. Raises UserError, StoreError.
+        text: of an edit or a merge, redacted. other: the second memory of a merge. Raises UserError, StoreError.
         """
         memory, changed, wording = item.memory, [item.memory], ""
         if how is How.MERGE:
@@ -142,9 +142,9 @@ class Review:
         return memory
 
     def answer(self, question: TaskQuestion, task_id: str, now_ms: int) -> Memory | None:
-        """Answer a question on a task; return the task's memory.
+        """Answer a question on a task. Return the task's memory.
 
-        task_id: "" for none of the candidates; the memory is then None. Raises UserError where it was answered before.
+        task_id: "" for none of the candidates. The memory is then None. Raises UserError where it was answered before.
         """
         answer_id, tasks = self.tasks.answer(question.id, task_id)
         if not answer_id:
@@ -154,7 +154,7 @@ class Review:
         return next((memory_of(task) for task in tasks if task.id == task_id), None)
 
     def undo(self, project_id: str) -> tuple[Decision, Memory | None]:
-        """Take the last decision back; return it with its memory.
+        """Take the last decision back. Return it with its memory.
 
         The memory is None where it was kept, and for no task. Raises UserError without a decision, and where a memory
         was forgotten.

@@ -36,7 +36,7 @@ class Before:
 class Decision:
     """A person's decision on an item.
 
-    key: the item's; at_ms: Unix time. before: of the memories that it changed, the item's first; wording: id of the row
+    key: the item's. at_ms: Unix time. before: of the memories that it changed, the item's first. wording: id of the row
     that keeps the first one's text, "" where the text stayed. is_whole: False from before its first write to its last,
     and after a kill between them.
     """

@@ -163,7 +163,7 @@ def turn_as_text(turn: SessionTurn, scale: int = 1) -> str:
 def align_in_turns(quote: str, number: int, turns: Sequence[SessionTurn]) -> tuple[SessionTurn, Evidence] | None:
     """Find a quote in the named turn, else in any.
 
-    number: the turn that the model named; a model counts badly, so it is a hint.
+    number: the turn that the model named. A model counts badly, so it is a hint.
     """
     best: tuple[SessionTurn, QuotePlace] | None = None
     for turn in sorted(turns, key=lambda turn: turn.number != number):

@@ -57,7 +57,7 @@ class BudgetedChat:
             try:
                 self.check()
             except ChatError:
-                return False  # as the provider would say; nothing is sent
+                return False  # as the provider would say. Nothing is sent
             self._reserve(TRY_TOKENS)
             self._asks_server = False
         return self._provider.supports_native_tools()

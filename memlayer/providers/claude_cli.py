@@ -125,7 +125,7 @@ class ClaudeCliChat:
             "CLAUDE_CODE_MAX_OUTPUT_TOKENS": str(max_tokens),
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "DISABLE_AUTOUPDATER": "1",
-            "CLAUDE_CODE_MAX_RETRIES": "1",  # the reason is told within the deadline; the next turn tries again
+            "CLAUDE_CODE_MAX_RETRIES": "1",  # the reason is told within the deadline. The next turn tries again
             "API_TIMEOUT_MS": str(int(deadline_s * 1000)),  # it ends by itself if we are killed meanwhile
         }
 

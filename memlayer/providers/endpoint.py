@@ -19,7 +19,7 @@ from memlayer.providers.failures import is_page, is_too_long, message_in, presen
 from memlayer.providers.waiting import Wait
 
 T = TypeVar("T")
-NO_KEY = "none"  # the SDKs insist on one; a server of one's own does not look at it
+NO_KEY = "none"  # the SDKs insist on one. A server of one's own does not look at it
 UNREACHED = frozenset({"ConnectError", "ConnectTimeout", "ProxyError", "UnsupportedProtocol"})
 
 

@@ -24,7 +24,7 @@ from memlayer.providers.vector_services import Availability, LateError, RequestL
 from memlayer.records.model_budget import ModelBudget, Reserved
 
 PIPELINE_VERSION = 1  # raise it when the same text would get another vector
-MAX_CHARS = 4000  # of one text; chunks are shorter, and no model that is offered here reads less
+MAX_CHARS = 4000  # of one text. Chunks are shorter, and no model that is offered here reads less
 BATCH_TEXTS = 64
 SHORT_CHARS = 1000
 CLOSE_S = 1.0
@@ -35,7 +35,7 @@ class RemoteEmbedder(CentredEmbedder):
     """Unit vectors of a service, centred by its calibration. Thread-safe.
 
     Every text is one request's away: embed_query raises EmbedderError at its deadline, and at once while the server is
-    known not to answer; a probe in the background finds out when it does again.
+    known not to answer. A probe in the background finds out when it does again.
     """
 
     def __init__(self, asking: ServiceCalls, centring: Centring, fingerprint: str) -> None:

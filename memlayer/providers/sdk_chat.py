@@ -234,7 +234,7 @@ class _Exchange:
 async def object_instead(response: Any, endpoint: Endpoint) -> JsonObject | None:
     """Return the object given instead of a stream, None for a stream.
 
-    Read as a whole where it is not called a stream; a stream by another name can still be read. Raises ChatError for a
+    Read as a whole where it is not called a stream. A stream by another name can still be read. Raises ChatError for a
     web page.
     """
     if "event-stream" in response.headers.get("content-type", ""):

@@ -1,6 +1,6 @@
 """A model's tool calls, and whether a server takes tools.
 
-llama.cpp and Ollama can tell; llama.cpp drops tools silently where the model's template has none. Any other server is
+llama.cpp and Ollama can tell. Llama.cpp drops tools silently where the model's template has none. Any other server is
 tried once, and the finding is kept: it may cost a completion, which each start of a talk would pay for.
 """
 
@@ -119,9 +119,9 @@ def _key(url: str, model: str) -> str:
 
 
 def asks_for_tools(base_url: str, model: str, key: str) -> bool | None:
-    """Return whether requests may carry tools; None: not said.
+    """Return whether requests may carry tools. None: not said.
 
-    key "": none is sent. Loads the SDK's HTTP client; sends the model's name and, in the trial, two words.
+    key "": none is sent. Loads the SDK's HTTP client. Sends the model's name and, in the trial, two words.
     """
     import httpx2
 

@@ -26,7 +26,7 @@ T = TypeVar("T")
 FIRST_PAUSE_S = 10.0
 MAX_PAUSE_S = 600.0
 MAX_RETRY_AFTER_S = 3600.0
-KEEP_ALIVE_S = 300.0  # prompts come minutes apart; servers that close earlier are noticed
+KEEP_ALIVE_S = 300.0  # prompts come minutes apart. Servers that close earlier are noticed
 GRACE_S = 0.05  # for a cancelled request to end
 _REFUSED = (400, 413, 422)
 _KEY_HINT = "the key is refused, or embedding.api_key_env names none"
@@ -198,7 +198,7 @@ class RequestLoop:
         self._thread.start()
 
     def run(self, call: Callable[[], Awaitable[T]], deadline_s: float) -> T:
-        """Return the call's result; raise LateError at the deadline.
+        """Return the call's result. Raise LateError at the deadline.
 
         The deadline also holds when the other side sends a byte at a time.
         """

@@ -29,9 +29,9 @@ MAX_SENTENCES = 12  # of an entry
 SHARED = 0.5  # of a question's words, in the statement that answers it
 LESSON = 0.5  # of a turn's share of a query, in the note on the same matter
 FEWEST = 2  # words of a statement: one without a value needs more to be told again
-MOST_GIVEN = 8  # candidates that may be given; the block has room for three
+MOST_GIVEN = 8  # candidates that may be given. The block has room for three
 LOOKED_AT = 10  # candidates of too small a chance
-SHORT_REPLY = 240  # characters of a reply that repeats a statement; a longer one tells more
+SHORT_REPLY = 240  # characters of a reply that repeats a statement. A longer one tells more
 REPEATED = 0.6  # of a statement's words, in a question's turn that repeats it
 
 _NUMBERS = re.compile(r"\d{2,}")

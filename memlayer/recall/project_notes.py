@@ -1,6 +1,6 @@
 """The notes that a prompt gets whole, by shared words.
 
-A session's start lists every note by headline (briefing/listed_start.py); a prompt that is about a note gets its text.
+A session's start lists every note by headline (briefing/listed_start.py). A prompt that is about a note gets its text.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ MAX_FIRST, MAX_LATER = 3, 2  # notes of a first prompt, and of a later one
 # A fit is the geometric mean of the shared words' share in the note and in the prompt: a long note with one exact word
 # reaches no high share of its own, a long prompt none of its.
 # Of 119 lines that were judged by reading, a fit of .16 keeps six of seven useful ones at first prompts and drops 67 of
-# 78 others; a rare word keeps all seven at later prompts and drops half of the others.
+# 78 others. A rare word keeps all seven at later prompts and drops half of the others.
 LEAST_FIRST, LEAST_LATER = 0.16, 0.20
 LEAST_INFORMATION = 12.0  # of a prompt, in nats: two rare words. Shorter ones fit whatever holds their one word
-COMMON_SHARE, FEWEST_COMMON, COMMON_FACTOR = 1 / 3, 3, 0.1  # of the notes that hold a term; how it is damped
+COMMON_SHARE, FEWEST_COMMON, COMMON_FACTOR = 1 / 3, 3, 0.1  # of the notes that hold a term. How it is damped
 NOTE_CHARS, LEAST_ROOM = 460, 1400  # of a note, which is not cut; of a block with notes
 MAX_NOTES = 2000
 MAX_OF_TEAM = 1  # colleagues' notes in a prompt's block: they never crowd the person's own out
@@ -129,7 +129,7 @@ class ProjectNotes:
         """Return the notes that fit a prompt, best first.
 
         None that its context has whole. rare: terms that few texts of the project hold, of which a note for a later
-        prompt has one; None for a first prompt. Raises StoreError.
+        prompt has one. None for a first prompt. Raises StoreError.
         """
         is_first = rare is None
         loaded = self._loaded(project_id)

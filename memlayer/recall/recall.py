@@ -36,7 +36,7 @@ class Pipeline:
 
     Each returns the reason to leave a candidate out, or None.
 
-    The first reason holds; a candidate that passes every stage has an entry. A candidate that the full block crowds out
+    The first reason holds. A candidate that passes every stage has an entry. A candidate that the full block crowds out
     counts as an entry for those behind it, so that a lesser one never takes its place.
     """
 
@@ -247,7 +247,7 @@ class Recall:
         session: the one whose context must not be repeated. host_lines: of the host's memory, which must not be either.
         """
         started = time.perf_counter()
-        # A Mac's file names are decomposed; marks of redaction are nobody's words.
+        # A Mac's file names are decomposed. Marks of redaction are nobody's words.
         prompt = without_marks(unicodedata.normalize("NFC", prompt[:MAX_QUERY_CHARS]))
         mode = self._mode()
         if not rules.enabled:

@@ -23,13 +23,13 @@ from memlayer.text.terms import bm25, frequencies, index_terms, query_terms, ste
 from memlayer.turns.opening import TEMPLATE_TURNS
 
 NEIGHBOUR = 0.25  # share of the best other fit in the same session
-NEIGHBOUR_HALF_LIFE_MS = 600_000  # about two turns; from a half to eight turns made no difference
+NEIGHBOUR_HALF_LIFE_MS = 600_000  # about two turns. From a half to eight turns made no difference
 STEEPNESS, BIAS = 5.8, 2.05  # see ChunkEvidence.relevance()
 
 MOST_HEARD = 48  # words of a query
 _WORD = re.compile("[a-z]{3,}|[가-힣]{2,}")
 
-IDEAL_SHARE = 0.6  # of the ideal document's BM25; a search whose best is below it found no good words at all
+IDEAL_SHARE = 0.6  # of the ideal document's BM25. A search whose best is below it found no good words at all
 RARE_CHUNKS, RARE_SHARE = 3, 0.02  # a rare term is in at most so many chunks of its project, or such a share
 UNTRANSLATED = 0.5  # of the weight of a word that may stand in the other language
 

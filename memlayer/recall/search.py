@@ -68,7 +68,7 @@ def find(
 
 @dataclass(frozen=True)
 class Filters:
-    """Filters of a search; empty fields do not restrict.
+    """Filters of a search. Empty fields do not restrict.
 
     since_ms and until_ms: Unix time, until_ms excluded. file: a name, a path or a pattern of the hit's own file, or a
     name in its text. memory_ids: those alone, None for any. is_named: the query is nothing but the names of their

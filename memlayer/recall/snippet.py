@@ -99,7 +99,7 @@ def _value(
 ) -> float:
     """Return a sentence's value.
 
-    terms: the sentence's. place: in the answer, from 0; answers state their point early. base: of every
+    terms: the sentence's. place: in the answer, from 0. Answers state their point early. base: of every
     sentence.
     """
     text = sentence.text

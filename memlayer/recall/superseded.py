@@ -1,6 +1,6 @@
 """Turns whose statements were superseded, reworded or taken back since.
 
-The turn itself stays as it was, and a search still finds it; recall gives the successor in its place.
+The turn itself stays as it was, and a search still finds it. Recall gives the successor in its place.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def run(
 ) -> subprocess.CompletedProcess[bytes]:
     """Run git, with a verb of git's own.
 
-    protocols: that it may use, as in GIT_ALLOW_PROTOCOL; "" for none. Raises OSError, subprocess.TimeoutExpired.
+    protocols: that it may use, as in GIT_ALLOW_PROTOCOL. "" for none. Raises OSError, subprocess.TimeoutExpired.
     """
     chosen = {**CONFIGURATION, **({} if protocols else LOCAL), **(configuration or {})}
     options = [word for name, value in chosen.items() for word in ("-c", "%s=%s" % (name, value))]

@@ -14,7 +14,7 @@ from typing import Any
 from memlayer.edge.home import paths
 
 HOOK = "hook."
-KEPT = 500  # latencies an op; enough for a p95
+KEPT = 500  # latencies an op. Enough for a p95
 _REDACTED = re.compile(r"\[redacted:([a-z0-9-]{1,40})\]")
 
 
@@ -101,7 +101,7 @@ class Metrics:
 
         {"hooks": {op: {count, late, p50_ms, p95_ms}}, "recall": {...}, "arrived": events that hooks brought, "refused":
         {why: calls}, "redacted": {kind: how often}, "embedding": {"queries", "passages": texts, "query_ms",
-        "passage_ms": mean of a text}}; percentiles of this daemon's life.
+        "passage_ms": mean of a text}}. Percentiles of this daemon's life.
         """
         with self._lock:
             hooks: dict[str, dict[str, Any]] = {}

@@ -17,7 +17,7 @@ from memlayer.edge.home import paths
 
 _COUNTED = ("calls", "tokens", "cost_usd")
 MAX_PROBLEM_CHARS = 200
-MAX_ANSWER_TOKENS = 2000  # of a call; some models count their thinking
+MAX_ANSWER_TOKENS = 2000  # of a call. Some models count their thinking
 ANY_CALLS = 10**9
 KEPT_DAYS = 8  # a clock or a time zone may go back, and the day that then is must not begin anew
 

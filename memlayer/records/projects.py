@@ -88,7 +88,7 @@ class Projects:
         return project_id, place
 
     def adopt(self, project_id: str, entry: dict[str, Any], apart: Collection[str] = ()) -> str:
-        """Take in a project of another home; return its id here.
+        """Take in a project of another home. Return its id here.
 
         The project: an entry of that home's registry. apart: ids of projects that it is not. Raises OSError, or
         UserError for an invalid id: ids become parts of paths.
@@ -130,9 +130,9 @@ class Projects:
         raise UserError(f"No project is known by {name}: `memlayer project list` has them all")
 
     def choose(self, folder: str, to: str) -> tuple[str, str]:
-        """Give a folder to a project; return (former id, id).
+        """Give a folder to a project. Return (former id, id).
 
-        to: its id; "" for one of the folder's own. Nothing that is stored moves. Raises OSError.
+        to: its id. "" for one of the folder's own. Nothing that is stored moves. Raises OSError.
         """
         former, place = self.resolve(folder)
         key = registry.folder_key(place)
@@ -196,7 +196,7 @@ class Projects:
         if not place.git_dir:
             return ""
         try:
-            # A repository that was deleted and made anew in the same folder has another configuration file; its inode
+            # A repository that was deleted and made anew in the same folder has another configuration file. Its inode
             # alone does not tell, a file system may give it out again.
             config = os.stat(os.path.join(place.git_dir, "config"))
         except OSError:

@@ -33,7 +33,7 @@ def drop_forgotten(
     projects: Projects | None,
     forgotten: Forgotten | None = None,
 ) -> int:
-    """Remove quarantined events that may be forgotten; return how many.
+    """Remove quarantined events that may be forgotten. Return how many.
 
     Those of these events, of that selection, with these texts, and those that do not name their session: they cannot be
     recalled, but they can be read. Raises OSError.

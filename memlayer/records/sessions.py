@@ -15,7 +15,7 @@ from memlayer.edge.home import paths
 from memlayer.edge.home.session_ids import AGENT_SESSION
 
 CLOCK_PUT_BACK_MS = 60_000  # no hook is served as late as that
-BEGINNINGS = ("startup", "clear", "fork")  # of a session; what it resumes may be a person's
+BEGINNINGS = ("startup", "clear", "fork")  # of a session. What it resumes may be a person's
 SAME_COMPACTION_MS = 60_000  # between the two hooks that tell of one compaction: the host runs them one after the other
 
 
@@ -23,21 +23,21 @@ SAME_COMPACTION_MS = 60_000  # between the two hooks that tell of one compaction
 class Session:
     """One run of the host, as far as memlayer must remember it.
 
-    since_ms: when we first heard of it; older transcript records are copies (a fork) or history. context_since_ms:
+    since_ms: when we first heard of it. Older transcript records are copies (a fork) or history. context_since_ms:
     start of the model's present context (a compaction moves it). shown: marks of the notes injected since then
-    (service.shown); start_chars: of the block that its start was given. explained_ms: when a block since then said how
+    (service.shown). start_chars: of the block that its start was given. explained_ms: when a block since then said how
     its notes are meant. inherited: ids of
     memories of another session that are in its context (resume, fork). caught_up_bytes: the offset up to which its
-    transcript has been read; read_bytes: how long it was then. ended_ms: when it ended. model: as the host named it
+    transcript has been read. read_bytes: how long it was then. ended_ms: when it ended. model: as the host named it
     at its start, "" where it does not. total_tokens: in its context when it was last measured.
 
     compaction_count: how often it was compacted. compact_start_ms, compact_post_ms: when SessionStart and PostCompact
     last told of one; compact_awaits: which of the two has not told of the last one; pre_compact_ms: when PreCompact
-    last announced one. memory_flush_at: Unix ms of the last flush, flush_count: how many there were;
+    last announced one. memory_flush_at: Unix ms of the last flush, flush_count: how many there were.
     memory_flush_compaction_count: the compaction_count it was made at. memory_asked_compaction_count: the one at which
-    the model was asked to store memories (-1: never); asked_prompt_id: the turn it was asked in. said_ms: when
-    something was last said or done in it; summarized_ms: said_ms when its summary was made, or found not to be worth
-    it. prompted_ms, answered_ms: when the last prompt and the last answer were heard of; measured_ms: the answered_ms
+    the model was asked to store memories (-1: never). asked_prompt_id: the turn it was asked in. said_ms: when
+    something was last said or done in it. summarized_ms: said_ms when its summary was made, or found not to be worth
+    it. prompted_ms, answered_ms: when the last prompt and the last answer were heard of. measured_ms: the answered_ms
     for which its context was measured, or is about to be. noted_ms: said_ms when a language model had read it, or there
     was nothing to read. team_told_ms: when its start told of a team's notes in a clone. is_run: `claude -p` began it,
     and no person has gone on with it.
@@ -178,7 +178,7 @@ class Sessions:
         """Return the session of a captured event, made if new.
 
         The event: payload.SPOOL_FIELDS. The same event may come twice, from its hook and from the spool, and late: only
-        an event newer than the record changes it. is_live: it happens now; a live event that is much older shows a
+        an event newer than the record changes it. is_live: it happens now. A live event that is much older shows a
         clock that was put back. Costs no disk write: see save_changed().
         """
         session_id, at_ms, kind = event["session_id"], event["at_ms"], event["kind"]

@@ -88,7 +88,7 @@ class Tombstones:
     ) -> None:
         """Remember forgotten ids, texts of turns, and statements.
 
-        turn_texts: (text, at_ms); statements: (project id, text, until ms). Raises OSError: nothing is gone then.
+        turn_texts: (text, at_ms). statements: (project id, text, until ms). Raises OSError: nothing is gone then.
         """
         with self._lock:
             if len(self._key) < KEY_BYTES:

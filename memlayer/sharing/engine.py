@@ -42,7 +42,7 @@ class Layout:
     """Where the objects of a purpose lie within a place.
 
     folder: its name, also in a bucket. refs: of a git remote. is_object: whether a name is one of its objects.
-    max_bytes: of an object in a folder; the rest of a longer one is not read.
+    max_bytes: of an object in a folder. The rest of a longer one is not read.
     """
 
     folder: str

@@ -1,6 +1,6 @@
 """The key of a share: objects are encrypted and signed.
 
-Encrypted with age (pyrage); a keyed hash before the ciphertext tells a forged, torn or foreign object from a whole one.
+Encrypted with age (pyrage). A keyed hash before the ciphertext tells a forged, torn or foreign object from a whole one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Damaged(ShareError):
 
 
 class Seal:
-    """Encryption with the key that a person carries; without a key, none.
+    """Encryption with the key that a person carries. Without a key, none.
 
     Thread-safe. secret: an age identity, "" for a share that is not encrypted.
     """

@@ -32,7 +32,7 @@ from memlayer.tasks.task_memory import MADE_BY_BOOK
 from memlayer.wire.sharing import SharePushed
 
 OBJECT_LINES = 5000
-OBJECT_CHARS = 8_000_000  # of lines; packed a fifth
+OBJECT_CHARS = 8_000_000  # of lines. Packed a fifth
 COMMIT_OBJECTS = 8
 SMALL_BYTES = 4 * 2**20  # a larger object is not merged again
 MERGE_AT = 12  # small objects at the end of a log

@@ -28,7 +28,7 @@ MAX_FORMER = 20
 class Share:
     """The record of a share. Without it nothing leaves this machine.
 
-    machine: the name of this machine's log, 16 hex digits; name: for people. former: earlier names of this home's.
+    machine: the name of this machine's log, 16 hex digits. name: for people. former: earlier names of this home's.
     is_automatic: at a session's start and end.
     """
 

@@ -71,7 +71,7 @@ class Sharing:
         """Begin to share at an address, or join a share.
 
         secret: the key of a share that is there, "" for a new one. is_plain: None for encrypted, or as it is.
-        Raises UserError, ShareError; then nothing has changed.
+        Raises UserError, ShareError. Then nothing has changed.
         """
         with self._lock:
             before = shares.read_share(self.home)

@@ -27,7 +27,7 @@ UNCONDITIONAL = (
 def direct(endpoint: str) -> dict[str, str]:
     """Return options that ask a store on this machine by no proxy.
 
-    LanceDB heeds the variables of a proxy unless it is given one; it is given one that excludes the store.
+    LanceDB heeds the variables of a proxy unless it is given one. It is given one that excludes the store.
     """
     host = urlsplit(endpoint).hostname or ""
     return {"proxy_url": endpoint, "proxy_excludes": "127.0.0.0/8,::1,::ffff:127.0.0.0/104,localhost,%s" % host}

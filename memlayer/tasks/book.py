@@ -1,6 +1,6 @@
 """The book of tasks: from observations to steps, tasks and memories.
 
-Events of kind `task` are kept in the store; the graph and the tasks' memories are made of them. All writes are
+Events of kind `task` are kept in the store. The graph and the tasks' memories are made of them. All writes are
 the daemon's writer's, and applying an event twice changes nothing.
 """
 
@@ -139,7 +139,7 @@ class TaskBook:
     def _renew(self, before: Sequence[Task], ids: Collection[str], gone: Collection[str] = ()) -> None:
         """Bring edges and memories in step with changed tasks.
 
-        ids: of those whose steps changed; tasks that wait for them may have changed as well. gone: forgotten ones.
+        ids: of those whose steps changed. Tasks that wait for them may have changed as well. gone: forgotten ones.
         """
         known = {task.id: task for task in before}
         changed = [task for task in self.known.all() if task.id in ids or task != known.get(task.id)]
@@ -234,7 +234,7 @@ class TaskBook:
     def with_events(self, plan: DeletionPlan) -> DeletionPlan:
         """Return a deletion plan with all that goes with its tasks.
 
-        A task goes whole when its memory goes; an event that made a task takes the task along.
+        A task goes whole when its memory goes. An event that made a task takes the task along.
         """
         tasks = {task.id for task in self.known.by_id(plan.memory_ids)}
         rows = self.known.told(plan.event_ids)
@@ -278,7 +278,7 @@ class TaskBook:
     def answer(self, question_id: str, task_id: str) -> tuple[str, list[Task]]:
         """Answer a question: by a task, or "" for none of them.
 
-        Return the answer's event, for take_back(), and the tasks touched; ("", []) for a question that is not open.
+        Return the answer's event, for take_back(), and the tasks touched. ("", []) for a question that is not open.
         """
         asked = next((row for row in self.questions() if row.id == question_id), None)
         if asked is None:

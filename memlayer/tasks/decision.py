@@ -201,7 +201,7 @@ def _resolve_conditions(draft: _Draft, task_id: str) -> None:
 
 
 def blocker_of(raw: str, project_id: str, tasks: Sequence[Task], refs: Mapping[str, str]) -> Blocker:
-    """Return the blocker that words name; never a task that nobody made.
+    """Return the blocker that words name. Never a task that nobody made.
 
     tasks: of the project. refs: the host's "#id" -> task id. Without words it is a placeholder.
     """

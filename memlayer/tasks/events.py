@@ -1,7 +1,7 @@
 """Task events: observations, the steps decided from them, their JSON.
 
 An observation is a source's word about a task, which may not be known yet. Decided once, when it is taken in, it
-becomes steps of known tasks or a question; the event in the store holds these.
+becomes steps of known tasks or a question. The event in the store holds these.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Observation(TaskRecord, frozen=True):
     """The word of a source about a task.
 
     wish: created, mentioned, reopened, or a status. task_id: of a task that is known for sure. ref: the host's id.
-    blockers: in words; refs of the host begin with "#". is_aligned: the words that say so stand in their turn, so that
+    blockers: in words. Refs of the host begin with "#". is_aligned: the words that say so stand in their turn, so that
     its blockers replace others instead of being suggested.
     """
 

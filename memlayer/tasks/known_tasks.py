@@ -146,7 +146,7 @@ class KnownTasks:
         return sorted(row.event.id for row in rows if all(step.task_id in task_ids for step in row.content.steps))
 
     def _in_force(self, task: Task) -> Task:
-        """Return a task without closed blockers; pending when none is left.
+        """Return a task without closed blockers. Pending when none is left.
 
         A task that is closed, or forgotten, blocks nobody any more.
         """

@@ -1,6 +1,6 @@
-"""The task that words mean; a wrong match is worse than none.
+"""The task that words mean. A wrong match is worse than none.
 
-A match counts from STRICT on, with GAP to the next one; from SUGGESTED on a task is a candidate for a question.
+A match counts from STRICT on, with GAP to the next one. From SUGGESTED on a task is a candidate for a question.
 """
 
 from __future__ import annotations

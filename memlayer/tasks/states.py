@@ -33,7 +33,7 @@ class Op(StrEnum):
     """A step in the history of a task.
 
     MENTIONED keeps it from resting. REOPENED is a new life of a closed one. REJECTED records a transition that the
-    table refuses. TAKEN_BACK: a person undid the event that it names; its steps count no more.
+    table refuses. TAKEN_BACK: a person undid the event that it names. Its steps count no more.
     """
 
     CREATED = "task_created"
@@ -78,7 +78,7 @@ class TaskRecord(msgspec.Struct, frozen=True, omit_defaults=True):
 class Blocker(TaskRecord, frozen=True):
     """A thing that a task waits for.
 
-    kind: task, condition or artifact. key: of the entity; a task's id. raw: as it was written. confidence: 0.0 for a
+    kind: task, condition or artifact. key: of the entity. A task's id. raw: as it was written. confidence: 0.0 for a
     placeholder. candidates: ids of tasks that may be meant.
     """
 
@@ -93,7 +93,7 @@ class Step(TaskRecord, frozen=True):
     """One step of one task, as an event holds it.
 
     to: a status, title, priority, the task that a blocker turned out to be, or an event that is taken back. from_: the
-    status before, for the record. mode: of blockers; suggested ones stand in the history alone. ref: the host's own id
+    status before, for the record. mode: of blockers. Suggested ones stand in the history alone. ref: the host's own id
     of the task. sources: ids of further events that it rests on. project_id to prompt_id: the place of its event, which
     are not written again.
     """

@@ -25,7 +25,7 @@ NoteFile = tuple[str, str, bytes]  # (whose objects hold it, file name, bytes)
 
 
 class WorkTree:
-    """`.memlayer/team/` of a repository; the person commits it, as code.
+    """`.memlayer/team/` of a repository. The person commits it, as code.
 
     A clone may hold links and pipes there: none is followed, none is waited for.
     """
@@ -96,7 +96,7 @@ class Remote:
             self._engine.change(writer, add, remove)
 
 
-TeamPlace = WorkTree | Remote  # read: the files of all authors; names, change: of one. All errors are ShareError
+TeamPlace = WorkTree | Remote  # read: the files of all authors. Names, change: of one. All errors are ShareError
 
 
 def resolved(address: str, root: str) -> str:

@@ -20,7 +20,7 @@ FILE = "team.json"
 class Team:
     """A team that the person set up or accepted for a project.
 
-    address: folder, or that of a place. author: the name on own notes; writer: 16 hex digits, whose objects they are.
+    address: folder, or that of a place. author: the name on own notes. writer: 16 hex digits, whose objects they are.
     promoted: ids of own memories. written: file name -> hash of what this home last wrote there. notes, authors,
     left_out: of the last pull.
     """

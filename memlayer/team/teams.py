@@ -93,7 +93,7 @@ class Teams:
             self.sync(project_id)
 
     def leave(self, project_id: str, *, keeps: bool = False) -> str:
-        """End a team here: own notes back, colleagues' out; return its address.
+        """End a team here: own notes back, colleagues' out. Return its address.
 
         keeps: own notes stay at the place, for one that cannot be reached any more. Raises ShareError.
         """

@@ -33,7 +33,7 @@ _PIECE = re.compile(
 )
 _CAMEL = re.compile("[A-Z]?[a-z]+(?:[A-Z][a-z]{2,})+")
 _PARAGRAPH, _SENTENCE, _WORD = 3, 2, 1
-LEAST_COST = 16  # of a character within a word; a text of more characters hardly fits
+LEAST_COST = 16  # of a character within a word. A text of more characters hardly fits
 
 
 def estimate_tokens(text: str) -> int:

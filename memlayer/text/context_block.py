@@ -169,7 +169,7 @@ def block(entries: Sequence[Entry], budget: Budget, explanation: str = EXPLANATI
 def best_sentences(spans: Sequence[str], weights: Sequence[float], max_chars: int) -> str:
     """The best sentences in their order, up to max_chars.
 
-    An ellipsis stands for those left out between and after them. spans and weights run in parallel; a weight of 0
+    An ellipsis stands for those left out between and after them. spans and weights run in parallel. A weight of 0
     leaves a sentence out.
     """
     chosen: set[int] = set()

@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 
 from memlayer.text.word_lists import word_list, word_set, words
 
-_MAX_RUN = 4096  # syllables; a longer run is cut, which loses one bigram
+_MAX_RUN = 4096  # syllables. A longer run is cut, which loses one bigram
 
 # Particles that can follow one another, the outer ones last.
 _OUTER_PARTICLES = words("이라는 이라고 라는 라고 은 는 이 가 을 를 의 도 만 요")

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from unicodedata import east_asian_width
 
 # A stop counts before white space only, so `3.14`, `checkout.py`, `v1.2.` in a path and `?q=1` do not end
-# anything; Korean and CJK prose is often typed without the space, and its stops cannot be anything else. A run of stops
+# anything. Korean and CJK prose is often typed without the space, and its stops cannot be anything else. A run of stops
 # is looked at once: a test runner prints thousands of dots, and each of them would look at all that follow.
 _END = re.compile(
     r"\n+"
@@ -59,7 +59,7 @@ _CODE_LINE = re.compile(
 _BULLET = re.compile(r"^(?:[-*\u2022]|\d{1,2}[.)])\s+")
 _IN_ITEM = re.compile(r"^[ \t]*(?:[-*\u2022+]|\d{1,2}[.)])\s|^[ \t]{2,}")
 _EMPHASIS = re.compile(r"(?<![\w*])\*\*?(?=\S)([^*\n]+?)(?<=\S)\*\*?(?![\w*])")
-# A long quotation is somebody else's sentence; a short one is a name. Backticks hold names.
+# A long quotation is somebody else's sentence. A short one is a name. Backticks hold names.
 _QUOTED = re.compile(
     r'"[^"\n]{12,}"|"[^"\n ]+ [^"\n ]+ [^"\n]+"'
     r"|(?<![\w'])'(?=[^\s'])(?=[^'\n]+ [^'\n]+ )(?:[^'\n]|(?<=\w)'(?=\w)){8,}(?<=\S)'(?![A-Za-z0-9])"

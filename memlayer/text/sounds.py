@@ -2,7 +2,7 @@
 
 Consonants decide, as in Soundex and its kin (Knuth, The Art of Computer Programming, vol. 3), each with the letters
 that may stand for it; between them a vowel must stand where one is written, but for the ㅡ that Hangul adds.
-English letters have several readings (`graphemes.tsv`); Hangul has one.
+English letters have several readings (`graphemes.tsv`). Hangul has one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MEDIALS = "ㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢㅣ"
 _SOUNDS_OF_INITIAL = ("g", "k", "n", "d", "td", "l", "m", "bv", "pb", "sz", "s", "", "jz", "j", "c", "k", "t", "p", "h")
 _SOUNDS_OF_FINAL = {0: "", 1: "kg", 4: "n", 8: "l", 16: "m", 17: "pb", 19: "ts", 21: "x"}
 _L, _SILENT = 5, 11
-# 와 and its kin behind no consonant begin with a w; the rest is the vowel that is heard.
+# 와 and its kin behind no consonant begin with a w. The rest is the vowel that is heard.
 _GLIDES = {"ㅘ": "ㅏ", "ㅙ": "ㅐ", "ㅝ": "ㅓ", "ㅞ": "ㅔ", "ㅟ": "ㅣ"}
 _SPELLED = {
     "a": "ㅏㅐㅔㅓㅗㅑㅣ", "e": "ㅔㅐㅣㅓㅡㅖㅕ", "i": "ㅣㅏㅡ", "o": "ㅗㅓㅏㅡㅜㅛㅕ", "u": "ㅜㅓㅠㅡㅏㅗ",
@@ -101,7 +101,7 @@ def _fits(rule: _Rule, word: str, at: int) -> bool:
 
 @lru_cache(maxsize=8192)
 def hangul_readings(run: str) -> tuple[Reading, ...]:
-    """Return a Hangul run's readings; none if it is no loanword.
+    """Return a Hangul run's readings. None if it is no loanword.
 
     The first is the whole run. English words are compared by their stems: 로깅 is also read as log, 렌더링 as render.
     """

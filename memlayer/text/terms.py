@@ -1,4 +1,4 @@
-"""Split text into full-text terms for index and questions; weigh them.
+"""Split text into full-text terms for index and questions. Weigh them.
 
 The index is tokenised on white space alone, so everything a search must know about language is decided here,
 in the same way at both ends:
@@ -28,7 +28,7 @@ from memlayer.text.word_lists import word_set
 _SHORT_PLURALS = {"ids": "id", "dbs": "db", "prs": "pr", "vms": "vm", "ips": "ip", "uis": "ui", "use": "us"}
 _VOWELS = frozenset("aeiou")
 
-# A SHA-256 in hex has 64 characters and is worth finding; longer strings are data, no words.
+# A SHA-256 in hex has 64 characters and is worth finding. Longer strings are data, no words.
 MAX_TERM_CHARS = 64
 # Longer unbroken strings are base64, minified code, keys: they cost space and nobody asks for a piece of
 # them.
@@ -78,7 +78,7 @@ K1, B = 1.2, 0.75  # also the constants of the table's own full-text search
 def stem(word: str) -> str:
     """Return the form that all inflections of `word` (lower case) share.
 
-    Porter's steps 1 and 5, no derivation: `orders` and `order`, `moved` and `move`, `retries` and `retry` meet;
+    Porter's steps 1 and 5, no derivation: `orders` and `order`, `moved` and `move`, `retries` and `retry` meet.
     `operate` and `operator` stay apart. The result need not be a word (`cach` for `cache`). Other than lower-case
     ASCII letters, and words of up to three letters, are returned as they are.
     """

@@ -10,7 +10,7 @@ from functools import cache, cached_property, lru_cache
 from memlayer.text.terms import query_terms
 from memlayer.text.word_lists import rows, words
 
-MAX_CHARS = 500  # of a sentence; the rest is not looked at
+MAX_CHARS = 500  # of a sentence. The rest is not looked at
 FIRST_PLACE = 0xE000  # of the characters that stand for values: no words, and nobody's text
 _SECONDS = {
     "ms": 0.001, "millisecond": 0.001, "밀리초": 0.001, "s": 1, "sec": 1, "second": 1, "초": 1, "m": 60, "min": 60,

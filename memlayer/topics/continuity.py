@@ -18,7 +18,7 @@ FADES_MS = 48 * 3_600_000
 SEAMLESS, SHIFT = 0.7, 0.4
 FIRST_EVER = 0.5
 TOP_TERMS = 40
-MAX_LINES = 500  # of the log; the oldest go
+MAX_LINES = 500  # of the log. The oldest go
 
 
 class Transition(StrEnum):

@@ -28,7 +28,7 @@ class TopicKeeper:
     tombstones: Tombstones
 
     def renew(self, project_id: str, now_ms: int) -> bool:
-        """Group the last month's sessions anew; True if a topic changed.
+        """Group the last month's sessions anew. True if a topic changed.
 
         Raises StoreError. A topic whose sessions went to others is retired. Summaries and turns stay as they are.
         """

@@ -20,7 +20,7 @@ from memlayer.turns.outcome import call_of
 from memlayer.turns.turn import prompt_and_answer
 
 MAX_ROWS = 20_000
-PROMPT_CHARS, ANSWER_CHARS = 400, 300  # of a turn; what follows is detail
+PROMPT_CHARS, ANSWER_CHARS = 400, 300  # of a turn. What follows is detail
 MAX_SENTENCE_CHARS, FEWEST_TERMS = 200, 3  # of a sentence that may be a topic's pattern
 # Names of code and things, as people write them: `push_sessions`, `shadow-branch`, `GoReleaser`, `PROJ-12`, `api.py`.
 _NAME = re.compile(
@@ -43,7 +43,7 @@ class Profile:
     """The matter of a session.
 
     files: changed in it. names: of code and things. terms: of its turns, each once a turn. best: the text that tells
-    it best: a note, else its summary, else its last turn; citation: of that. source_ids: events of its turns. stated:
+    it best: a note, else its summary, else its last turn. citation: of that. source_ids: events of its turns. stated:
     its notes. said: its sentences, by their terms.
     """
 

@@ -42,7 +42,7 @@ def goes_on(block: str, profiles: Sequence[Profile], max_chars: int) -> str:
 def is_due(last_ms: int, said_ms: int, turns: Callable[[], int], now_ms: int) -> bool:
     """Return whether topics are to be made again.
 
-    An hour after the last time, after MAX_EVENTS turns, or when nobody has said anything for half an hour; never while
+    An hour after the last time, after MAX_EVENTS turns, or when nobody has said anything for half an hour. Never while
     nothing new was said. last_ms: of the last time, 0 for never. turns: counts those since.
     """
     if said_ms <= last_ms:

@@ -44,7 +44,7 @@ def audit_sessions(
             {(event.prompt_id, event.kind) for event in kept} - {(event.prompt_id, event.kind) for event in by_hook}
         )
         lacking, _ = catch_up.missed(replace(session, caught_up_bytes=0), store)
-        # The record may hold an answer twice, whole and in parts; event ids tell them apart.
+        # The record may hold an answer twice, whole and in parts. Event ids tell them apart.
         settled = [str(event["id"]) for event in lacking if now_ms - int(event["at_ms"]) > SETTLING_MS]
         waiting = sum(event_id in in_spool for event_id in settled)
         forgotten = sum(event_id in tombstones for event_id in settled)

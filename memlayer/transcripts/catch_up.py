@@ -127,7 +127,7 @@ def _grown(pairs: Iterable[tuple[dict[str, Any], Event]], store: Store) -> list[
     """Return answers that went on after a mid-turn reading, as events.
 
     pairs: (captured event, the stored event of its id). Events are never changed, so each becomes an event of its own.
-    A grown answer ends with another record of the transcript; a different text alone may be due to better redaction. A
+    A grown answer ends with another record of the transcript. A different text alone may be due to better redaction. A
     hook's event holds all of a turn's answer.
     """
     later = {

@@ -38,7 +38,7 @@ class Transcript:
 def find(paths: Iterable[str], count: Callable[[str], None]) -> list[Transcript]:
     """Find the transcripts in files and folders, newest first.
 
-    A link inside a folder is not followed; count gets the reason for each file left out. Raises OSError for a path that
+    A link inside a folder is not followed. Count gets the reason for each file left out. Raises OSError for a path that
     does not exist or cannot be read.
     """
     by_path: dict[str, Transcript] = {}
@@ -60,7 +60,7 @@ def in_order(files: list[Transcript], since_ms: Callable[[str], int]) -> list[Tr
     """Order newest first, but a session before its forks.
 
     Records of both belong to the session. since_ms: when the hooks first heard of a session, 0 for never. A session
-    that they knew at its first prompt is no fork; among the others the file that was written last is the fork's.
+    that they knew at its first prompt is no fork. Among the others the file that was written last is the fork's.
     """
     families: dict[str, list[Transcript]] = {}
     for file in files:
@@ -101,7 +101,7 @@ def _described(path: str, info: os.stat_result) -> Transcript:
     for record in _head(path):
         where = record.get("cwd")
         if isinstance(where, str) and where and (not cwd or _slug(cwd) != slug):
-            # The folder follows the shell's `cd`; the one that names the transcript's folder stays.
+            # The folder follows the shell's `cd`. The one that names the transcript's folder stays.
             cwd = where if not cwd or _slug(where) == slug else cwd
         session = record.get("sessionId")
         session_id = session_id or (session if isinstance(session, str) else "")

@@ -25,7 +25,7 @@ GATHERED_EVENTS = 1500  # of several transcripts, stored at once
 GATHERED_CHARS = 3_000_000
 SOURCE = "import"
 MAX_COMPARED = 20_000  # events of a project to compare an old part of a session with
-# A transcript unknown to hooks and written to so lately may be in mid-turn; a part of the answer would be taken for the
+# A transcript unknown to hooks and written to so lately may be in mid-turn. A part of the answer would be taken for the
 # whole.
 GOING_ON_S = 60
 COPIES = "copies of another session"
@@ -61,7 +61,7 @@ class Batch:
 class Counts:
     """Counts of an import.
 
-    new, known: events (prompts and answers). new_turns: turns with new events; known_turns: others with known events.
+    new, known: events (prompts and answers). new_turns: turns with new events. known_turns: others with known events.
     skipped: by reason.
     """
 
@@ -101,7 +101,7 @@ class TranscriptHistory:
     def batches(self, file: Transcript, counts: Counts, watch: Callable[[int], None]) -> Iterator[Batch]:
         """Yield a transcript's turns new to the store, oldest first. Raises OSError.
 
-        counts is updated with each batch; watch is called with the byte offset now and then, and may raise.
+        counts is updated with each batch. Watch is called with the byte offset now and then, and may raise.
         """
         tally = Tally(watch)
         session = self._sessions.get(file.session_id)

@@ -27,7 +27,7 @@ BROKEN = "broken lines"
 _USER_TYPE = re.compile(rb'"type"\s*:\s*"user"')
 _HUMAN_CONTENT = re.compile(rb'"content"\s*:\s*(?:"|\[\s*\{\s*"type"\s*:\s*"(?:text|image)")')
 _MACHINE_META = re.compile(rb'"(?:isMeta|isSidechain|isCompactSummary)"\s*:\s*true')
-# Only records with one of these matter; it saves parsing most lines.
+# Only records with one of these matter. It saves parsing most lines.
 _WANTED = (b'"user"', b'"assistant"', b"compact_boundary", b"queued_command")
 
 MAX_READ_BYTES = 32 * 1024 * 1024
@@ -39,7 +39,7 @@ MAX_TARGET_CHARS = 600
 class Tally:
     """Counts of a reading: complete lines, and records passed over by reason.
 
-    watch is called with the byte offset every WATCH_LINES lines; it may raise to end the reading.
+    watch is called with the byte offset every WATCH_LINES lines. It may raise to end the reading.
     """
 
     watch: Callable[[int], None] = lambda offset: None
@@ -131,7 +131,7 @@ def parse(line: bytes) -> dict[str, object] | None:
 def read_calls(path: str) -> list[Call]:
     """Return the edits and commands of the main conversation, oldest first, redacted.
 
-    Of a long transcript those of its last MAX_READ_BYTES; [] without a file. Raises OSError when it cannot be read.
+    Of a long transcript those of its last MAX_READ_BYTES. [] without a file. Raises OSError when it cannot be read.
     """
     try:
         file = open(path, "rb")  # noqa: SIM115 - closed below

@@ -2,10 +2,10 @@
 
 Facts about the format (2.1.197 and later) that decide the code:
 
-* Only the top-level `type` names the kind of a record; newer hosts embed whole API messages in other records.
+* Only the top-level `type` names the kind of a record. Newer hosts embed whole API messages in other records.
 * One API message is several lines, one per content block, with one `message.id`.
 * `user` records are also tool results, command bodies, summaries and notifications. Answers carry no prompt id.
-* Words of the person in a dialog at a tool call stand in the record of its result; see dialogs.py.
+* Words of the person in a dialog at a tool call stand in the record of its result. See dialogs.py.
 * A prompt typed while the model works is an `attachment` of type `queued_command` inside the running turn.
 """
 
@@ -26,7 +26,7 @@ from memlayer.transcripts.lines import Tally, read_records, string
 _COMMAND_NAME = re.compile(r"<command-name>\s*(/?[^<\s]+)\s*</command-name>")
 _COMMAND_WORDS = re.compile(r"<command-args>(.*)</command-args>", re.DOTALL)
 _TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?\d*(?:Z|\+00:00)?$")
-# Origins of `user` records not by people; `human`, `channel`, `remote` and the like are people.
+# Origins of `user` records not by people. `human`, `channel`, `remote` and the like are people.
 _MACHINE_ORIGINS = frozenset(
     words(
         """
@@ -45,9 +45,9 @@ _Json = dict[str, object]
 class TranscriptRecord(NamedTuple):
     """A prompt, an answer or a compaction.
 
-    kind: user | assistant | compact. prompt_id groups an answer with its prompt; it is "" for a compaction. command:
+    kind: user | assistant | compact. prompt_id groups an answer with its prompt. It is "" for a compaction. command:
     for an answer to a slash command, its name with the slash, else "". at_ms: Unix time, 0 if unknown. resume_offset:
-    byte offset of the start of the turn; reading again from there yields this turn anew, complete. call_id: of
+    byte offset of the start of the turn. Reading again from there yields this turn anew, complete. call_id: of
     the tool call at whose dialog the person said it, "" for a prompt.
     """
 
@@ -78,7 +78,7 @@ class _Turn:
     prompt_id: str
     start: int
     command: str = ""
-    typed: TranscriptRecord | None = None  # a command and the words behind it; the host's own commands get no answer
+    typed: TranscriptRecord | None = None  # a command and the words behind it. The host's own commands get no answer
     calls: dict[str, ToolCall] = field(default_factory=dict)
     is_over: bool = False  # later answers are to memlayer's own request, not to the user
     answer: _Answer | None = None
@@ -92,7 +92,7 @@ def read_turns(
     So the answer of a turn that an automatic compaction ran into comes after that compaction.
     start_offset: 0 or the resume_offset of an earlier record. sidechains: read the conversation of a sub-agent, which
     is left out otherwise. tally: counts the records left out. Only complete lines count. A file that does not exist
-    yields nothing; other OSErrors are raised. Memory is bounded (see lines.py).
+    yields nothing. Other OSErrors are raised. Memory is bounded (see lines.py).
     """
     tally = tally or Tally()
     try:
@@ -142,7 +142,7 @@ def _turns(file: BinaryIO, start_offset: int, sidechains: bool, tally: Tally) ->
         elif kind == "attachment":
             text = _queued_prompt(record)
             if text is not None:
-                # It has an id of its own; the answer stays with the prompt that the turn began with.
+                # It has an id of its own. The answer stays with the prompt that the turn began with.
                 yield _make("user", text, _prompt_id(record), record, "", turn.start if turn else offset)
         elif kind == "system" and record.get("subtype") == "compact_boundary":
             metadata = record.get("compactMetadata")

@@ -9,13 +9,13 @@ from typing import BinaryIO, NamedTuple
 
 from memlayer.transcripts.lines import parse
 
-# Steps in which the file's end is searched; the first nearly always holds the newest answer.
+# Steps in which the file's end is searched. The first nearly always holds the newest answer.
 _TAIL_BYTES = (128 * 1024, 1024 * 1024, 8 * 1024 * 1024)
 
 DEFAULT_WINDOW_TOKENS = 200_000
 LONG_WINDOW_TOKENS = 1_000_000
-# Models (by the start of their names) with a window of a million by host 2.1.330; others have 200,000. Too small a
-# window only means an earlier flush; too large a one would leave it to PreCompact.
+# Models (by the start of their names) with a window of a million by host 2.1.330. Others have 200,000. Too small a
+# window only means an earlier flush. Too large a one would leave it to PreCompact.
 _LONG_WINDOW = ("claude-opus-5", "claude-sonnet-5-5", "claude-haiku-5")
 _LONG_SUFFIX = "[1m]"
 _PARTS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
@@ -44,7 +44,7 @@ def window_tokens(model: str) -> int:
 
 
 def read_token_use(path: str) -> ContextTokens | None:
-    """Return the tokens in the context; None if not stated.
+    """Return the tokens in the context. None if not stated.
 
     Sub-agents' records, the host's own words and torn lines are skipped. Right after a compaction it is the rest that
     the host states. Raises OSError when there is a file that cannot be read.

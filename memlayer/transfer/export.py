@@ -1,6 +1,6 @@
 """Export and import of all records as JSON Lines, without the index.
 
-The first line is `{"memlayer_export": 1, …}`, the last one `{"end": {…}}` with the counts; in between each line is an
+The first line is `{"memlayer_export": 1, …}`, the last one `{"end": {…}}` with the counts. In between each line is an
 object with one key: `project`, `session`, `event`, `memory` or `usage`.
 """
 

@@ -160,7 +160,7 @@ PROJECT = {
 def read(raw: bytes) -> Read | None:
     """Return a line's record, None for first and last. Raises UserError."""
     try:
-        # A folder's name need not be UTF-8; the file has it as on disk.
+        # A folder's name need not be UTF-8. The file has it as on disk.
         line = json.loads(raw.removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogateescape"), parse_constant=_refuse)
     except (ValueError, RecursionError) as bad:
         raise UserError("not JSON") from bad
@@ -226,7 +226,7 @@ def _storable(value: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields with texts redacted as incoming ones, valid UTF-8."""
     out = _writable(value)
     text = out["text"]
-    # A text that was shortened once is a little over the limit; it is not shortened again.
+    # A text that was shortened once is a little over the limit. It is not shortened again.
     text = without_secret_output(text) if out.get("kind") == "tool" else text
     out["text"] = redact(text) if len(text) <= MAX_EVENT_CHARS + LEFT_OUT_CHARS else clean(text)
     for name in ("detail", "evidence", "error", "headline", "subject"):

@@ -1,6 +1,6 @@
 """The place of a statement's words in its turn.
 
-Exact, then normalised, then fuzzy alignment (langextract's order of methods); the fuzzy one is rapidfuzz's
+Exact, then normalised, then fuzzy alignment (langextract's order of methods). The fuzzy one is rapidfuzz's
 partial_ratio_alignment.
 """
 
@@ -70,9 +70,9 @@ def is_short(quote: str) -> bool:
 
 
 def align(quote: str, text: str, *, min_columns: int = MIN_QUOTE_COLUMNS) -> QuotePlace | None:
-    """Find a quote in a text; None without a similar passage.
+    """Find a quote in a text. None without a similar passage.
 
-    min_columns: of the quote, see width(); a model that quotes less proves nothing.
+    min_columns: of the quote, see width(). A model that quotes less proves nothing.
     """
     quote = quote.strip()
     if width(quote) < min_columns or len(quote) > MAX_QUOTE_CHARS:

@@ -1,7 +1,7 @@
 """The opening of a prompt, to tell prompts made of a template.
 
 The opening stands among the index terms of its turn as one more term. So the index counts the turns of a project that
-begin alike, in memory, and forgets them with the turn; no search ever asks for that term.
+begin alike, in memory, and forgets them with the turn. No search ever asks for that term.
 """
 
 from __future__ import annotations

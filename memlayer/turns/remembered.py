@@ -58,7 +58,7 @@ def remember_event(
     """Return the event (edge.capture.payload.SPOOL_FIELDS) of a text, redacted here. at_ms: Unix time.
 
     The same text said again later is another event: it may hold again after something else did. is_global: for every
-    project; a text that says so is global as well. by_model: of its project alone, whatever the text says.
+    project. A text that says so is global as well. by_model: of its project alone, whatever the text says.
     """
     text = clean(text).strip()
     return spool_event(

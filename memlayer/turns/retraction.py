@@ -124,7 +124,7 @@ def order_of(prompt: str) -> Order:
 def not_held(prompts: Sequence[str]) -> set[int]:
     """Return the places of the turns that later prompts took back.
 
-    prompts: of one session, oldest first. An order that is repeated means the same turn; a reinstating prompt right
+    prompts: of one session, oldest first. An order that is repeated means the same turn. A reinstating prompt right
     behind one gives the turn its force again.
     """
     taken: set[int] = set()

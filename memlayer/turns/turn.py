@@ -17,7 +17,7 @@ CONTEXT_CHARS = 240  # how much of the prompt each later piece of a long turn ca
 MAX_TURN_CHARS = 4000
 _MAX_CLUSTER_CHARS = 32  # a base character with more marks than that is no writing
 
-# start: the span begins a sentence; rest: the sentence goes on behind it.
+# start: the span begins a sentence. rest: the sentence goes on behind it.
 _PRIVATE_SPAN = re.compile(
     r"(?P<start>(?:^|(?<=\n)|[.!?…。:][)\"'\]]{0,3}[ \t])[ \t]{0,8})?"
     + re.escape(PRIVATE)
@@ -86,7 +86,7 @@ def pieces(text: str, *, max_tokens: int, overlap_tokens: int) -> list[tuple[int
 def readable(
     prompt: str, answers: Sequence[str], max_chars: int = MAX_TURN_CHARS, *, holes: bool = False
 ) -> tuple[str, list[str]]:
-    """(prompt, answers) within max_chars; the prompt goes first.
+    """(prompt, answers) within max_chars. The prompt goes first.
 
     Counted as `User: …\\nAssistant: …`. holes: a sentence that lacks its private part keeps the mark.
     """
@@ -124,7 +124,7 @@ def _goes_on(before: str, after: str) -> bool:
     point = ord(after)
     if unicodedata.category(after) in ("Mn", "Me", "Mc") or point == 0x200D or before == "\u200d":
         return True
-    if 0x1160 <= point <= 0x11FF or 0x1F3FB <= point <= 0x1F3FF:  # vowels and finals of a syllable; skin tones
+    if 0x1160 <= point <= 0x11FF or 0x1F3FB <= point <= 0x1F3FF:  # vowels and finals of a syllable. Skin tones
         return True
     return 0x1F1E6 <= point <= 0x1F1FF and 0x1F1E6 <= ord(before) <= 0x1F1FF  # the two halves of a flag
 

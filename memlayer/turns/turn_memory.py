@@ -13,7 +13,7 @@ from memlayer.turns.questions import is_open_question
 from memlayer.turns.salience import importance, is_routine, is_routine_text, new_memory
 from memlayer.turns.turn import ASSISTANT, MAX_MEMORY_CHARS, USER, readable, turn_text
 
-READ_CHARS = 200_000  # of a turn; what follows is in nobody's notes
+READ_CHARS = 200_000  # of a turn. What follows is in nobody's notes
 
 
 def prompt_and_answers(events: Sequence[Event]) -> tuple[str, list[str]]:
@@ -60,7 +60,7 @@ def full_text(events: Sequence[Event]) -> str:
 
 
 def turn_memory(events: Sequence[Event]) -> Memory | None:
-    """Make a turn's memory from its events; None without lasting text.
+    """Make a turn's memory from its events. None without lasting text.
 
     From all its events so far. Generated prompts and memlayer's own commands make no memory: the answer to the latter
     repeats memories.

@@ -1,7 +1,7 @@
 """New events and counts for open pages, over a WebSocket.
 
 One look at the daemon serves all open pages, and there is none while no page is open. A look asks for the status, which
-neither starts a daemon nor keeps it from leaving; events are asked for when the status has moved.
+neither starts a daemon nor keeps it from leaving. Events are asked for when the status has moved.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SETTLE_S = 3.0  # after a change, in which its events are looked for
 STATS_APART_S = 15.0
 MAX_PAGES = 64
 MAX_EVENTS = 50
-WAITING = 256  # messages for a page that does not read them; then it goes
+WAITING = 256  # messages for a page that does not read them. Then it goes
 PREVIEW_CHARS = 100
 
 

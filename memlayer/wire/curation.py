@@ -135,7 +135,7 @@ class Review(Asking[ReviewList], tag="review"):
 class Decide(Asking[Decided], tag="review.decide"):
     """A decision on a memory under review.
 
-    how: keep, edit, merge or drop; yes or no to a question on tasks, whose id is id_. other: the second memory of a
+    how: keep, edit, merge or drop. Yes or no to a question on tasks, whose id is id_. other: the second memory of a
     merge, "" for the contradicting one; the task that is meant, "" for the only candidate.
     """
 

@@ -82,7 +82,7 @@ class Hit(MemoryRow):
     """A memory that a search found, best first.
 
     preview: the start of its text. event_type: turn, day, note or the kind of a statement. path: of the file that holds
-    it, "" for none; lines from 1, inclusive.
+    it, "" for none. Lines from 1, inclusive.
     """
 
     score: float = 0.0

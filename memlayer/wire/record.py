@@ -160,7 +160,7 @@ class Days(Asking[Activity], tag="view.days"):
 class Map(Asking[MapFound], tag="view.map"):
     """Arguments of a map.
 
-    name: a thing's name or id, or a memory's citation; "" for the hubs alone.
+    name: a thing's name or id, or a memory's citation. "" for the hubs alone.
     """
 
     name: str = ""

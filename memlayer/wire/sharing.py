@@ -11,7 +11,7 @@ from memlayer.wire.message import Asking, Message, Path
 class SharedMachine(Message):
     """Another machine of a share, as far as its log was read.
 
-    commits: taken in. written_ms: its own time of the last one; is_ahead: that is in the future. is_former: an earlier
+    commits: taken in. written_ms: its own time of the last one. is_ahead: that is in the future. is_former: an earlier
     name of this home.
     """
 
@@ -163,7 +163,7 @@ class LeftOut(Message):
 class TeamState(Message):
     """A project's team; address is "" without one.
 
-    offered: notes in the work tree that the person has not accepted. promoted: own notes that travel; withheld: those
+    offered: notes in the work tree that the person has not accepted. promoted: own notes that travel. withheld: those
     of them that were replaced or forgotten. notes: of colleagues, as of the last pull. problem: of the last push or
     pull, "" when it went well.
     """
@@ -216,7 +216,7 @@ class Promoted(Message):
 class TeamSetup(Asking[TeamState], tag="team.setup"):
     """Arguments of a setup.
 
-    address: folder, git, or that of a place; "" for folder. is_accepting: a team that is there, wherever it is.
+    address: folder, git, or that of a place. "" for folder. is_accepting: a team that is there, wherever it is.
     """
 
     project_dir: Path = ""

@@ -88,7 +88,7 @@ class MemStats(Asking[StoredCounts], tag="mem.stats"):
 
 
 class MemRemember(Asking[TextForModel], tag="mem.remember"):
-    """at_ms: of the call, Unix time; sent twice, it counts once.
+    """at_ms: of the call, Unix time. Sent twice, it counts once.
 
     kind: of kinds.NOTED, "" for that of its words. replaces: citations of memories that it makes untrue. headline,
     subject, quote: of a note by the session's own model (consolidation.by_session).
@@ -107,9 +107,9 @@ class MemRemember(Asking[TextForModel], tag="mem.remember"):
 
 
 class Turn(Asking[TalkStep], tag="turn"):
-    """A step of the agent's talk; its events are in the spool.
+    """A step of the agent's talk. Its events are in the spool.
 
-    phase: start, prompt, end, compact, history, undo or finish. text: redacted; the prompt, the answer, or the summary
+    phase: start, prompt, end, compact, history, undo or finish. text: redacted. The prompt, the answer, or the summary
     of a compaction. detail: of the event. kept: prompt ids of the turns that a compaction leaves. tokens: in the
     model's context. session_id: for history its start, or "" for the project's last talk.
     """

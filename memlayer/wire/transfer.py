@@ -41,7 +41,7 @@ class Exported(ExportCounts):
 class ExportTaken(ExportCounts):
     """Counts of an export taken in.
 
-    known: present already. forgotten: stays so. bad: lines left out; reasons: of the first of them.
+    known: present already. forgotten: stays so. bad: lines left out. reasons: of the first of them.
     """
 
     known: int = 0

@@ -107,7 +107,7 @@ def write(folder: Path, centring: Centring, made: str) -> None:
 def measure(embed_queries: Embed, embed_passages: Embed, corpus: Path) -> Centring:
     """Calibrate a model on the training half of the corpus folder.
 
-    Given the model's raw vectors; the half has 670 short texts. The threshold is the cosine that the best of all
+    Given the model's raw vectors. The half has 670 short texts. The threshold is the cosine that the best of all
     background passages exceeds for only FALSE_ALARMS of the questions nobody has an answer to: a gate meets the best
     hit, not an average one. It becomes relevance FLOOR.
     """

@@ -1,7 +1,7 @@
 """Embedder over fastembed: a shipped, local or catalogue model.
 
 Measured with the shipped model on two cores (models/README.md): one onnxruntime thread answers a query in 8 to
-10 ms; two take 5 ms on an idle machine, but spin, burn three times the CPU and take 22 ms (worst 286 ms) beside
+10 ms. Two take 5 ms on an idle machine, but spin, burn three times the CPU and take 22 ms (worst 286 ms) beside
 other work. Texts go through the model one at a time: batches of up to 32 bring no throughput here, cost up to
 400 MB of memory, and with 8-bit dynamic quantization a text's vector would depend on its neighbours in the batch.
 """
@@ -37,10 +37,10 @@ from fastembed.common.preprocessor_utils import load_tokenizer
 from loguru import logger
 from onnxruntime.capi import onnxruntime_pybind11_state as onnx_errors
 
-logger.disable("fastembed")  # it writes to stderr; errors that matter come back as EmbedderError
+logger.disable("fastembed")  # it writes to stderr. Errors that matter come back as EmbedderError
 
 PIPELINE_VERSION = 1  # raise it when the same text would get another vector
-MAX_CHARS = 16_384  # no 512-token model reads further; tokenising a megabyte would take seconds
+MAX_CHARS = 16_384  # no 512-token model reads further. Tokenising a megabyte would take seconds
 THREADS = 1
 ENABLE_CPU_MEM_ARENA = False
 DOWNLOAD_DEADLINE_S = 900.0
@@ -130,7 +130,7 @@ def load(
             lazy_load=True,
             enable_cpu_mem_arena=ENABLE_CPU_MEM_ARENA,
         )
-        inner: Any = loaded.model  # fastembed takes no tokenizer from outside; one that is there it leaves alone
+        inner: Any = loaded.model  # fastembed takes no tokenizer from outside. One that is there it leaves alone
         lean = unigram_tokenizer.load(folder, load_tokenizer)
         if lean is not None:
             inner.tokenizer, inner.special_token_to_id = lean

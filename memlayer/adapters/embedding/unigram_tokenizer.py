@@ -4,7 +4,7 @@ It gives the same pieces as the `tokenizers` library.
 
 That library keeps the vocabulary as a tree of hash maps, one for each prefix: 78 MB for the 101,168 pieces of the
 shipped model, a fifth of the daemon's memory budget. Here the library still normalises, splits, finds special tokens
-and truncates; only the choice of pieces within a word is made here, by the same dynamic programme over a dictionary.
+and truncates. Only the choice of pieces within a word is made here, by the same dynamic programme over a dictionary.
 Measured: 17 MB, and 0.1 to 0.3 ms more for a prompt of 25 words.
 """
 
@@ -92,11 +92,11 @@ class _Filler:
 
 
 def load(folder: Path, load_whole: Callable[[Path], Loaded]) -> Loaded | None:
-    """Load a model's tokenizer lean; None for another kind.
+    """Load a model's tokenizer lean. None for another kind.
 
     Returns the same as load_whole.
 
-    load_whole: fastembed's own function; it is given a folder like the model's with next to no vocabulary in it.
+    load_whole: fastembed's own function. It is given a folder like the model's with next to no vocabulary in it.
     Raises OSError, ValueError or KeyError for files that cannot be read.
     """
     content = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))

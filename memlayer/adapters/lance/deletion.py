@@ -128,7 +128,7 @@ def erase_rows(table: LanceTable, ids: Sequence[str]) -> None:
     """Erase rows: from the data files, from the indexes, from old versions.
 
     A deletion only marks rows, and compaction leaves a fragment alone in which few are marked. So the survivors of
-    the fragments concerned are written again, which empties those fragments; LanceDB then drops their files.
+    the fragments concerned are written again, which empties those fragments. LanceDB then drops their files.
     """
     fragments: set[int] = set()
     for batch in batches(ids):

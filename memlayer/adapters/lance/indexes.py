@@ -50,7 +50,7 @@ MAX_VERSIONS = 64
 MAX_UNINDEXED_ROWS = 512
 
 # Searches that memory does not serve (all projects at once, or a project too large for it) scan all vectors: 1 to 2 ms
-# per thousand. From here on an approximate index pays; its candidates are scored exactly again.
+# per thousand. From here on an approximate index pays. Its candidates are scored exactly again.
 MIN_ROWS_FOR_VECTOR_INDEX = 100_000
 VECTOR_INDEX = IvfRq(distance_type="dot")
 
@@ -73,7 +73,7 @@ async def _create(table: LanceTable, columns: Iterable[str]) -> None:
 
 
 def create_missing_indexes(table: LanceTable) -> None:
-    """Create missing indexes; cheap on new tables, resumes after a crash.
+    """Create missing indexes. Cheap on new tables, resumes after a crash.
 
     Without the full-text index LanceDB would search the `terms` column all the same, but split and stem it its own way.
     """

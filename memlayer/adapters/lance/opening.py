@@ -40,7 +40,7 @@ from memlayer.adapters.lance.table import LanceTable, LoopThread, fsync_path
 from memlayer.edge.home import paths
 from memlayer.errors import StoreError
 
-# LanceDB's own caches; its defaults are 6 GB and 1 GB.
+# LanceDB's own caches. Its defaults are 6 GB and 1 GB.
 INDEX_CACHE_BYTES = 32 * 2**20
 METADATA_CACHE_BYTES = 16 * 2**20
 
@@ -55,7 +55,7 @@ log = logging.getLogger(__name__)
 MIGRATIONS: list[tuple[int, Callable[[Tables], None]]] = [
     (5, lambda tables: add_memory_columns(tables[MEMORIES])),
 ]
-SINCE = {USAGES: 3}  # the version that brought a table; before it, its folder is not missed
+SINCE = {USAGES: 3}  # the version that brought a table. Before it, its folder is not missed
 
 
 def open_connection(folder: Path, loop: LoopThread) -> AsyncConnection:
@@ -71,7 +71,7 @@ def open_connection(folder: Path, loop: LoopThread) -> AsyncConnection:
 def reconnect(folder: Path, tables: Tables, loop: LoopThread) -> AsyncConnection:
     """Return a new connection behind the same tables.
 
-    LanceDB's caches hold dropped files open; they go with the old connection, which the caller closes. Raises
+    LanceDB's caches hold dropped files open. They go with the old connection, which the caller closes. Raises
     StoreError.
     """
     connection = open_connection(folder, loop)
@@ -84,7 +84,7 @@ def reconnect(folder: Path, tables: Tables, loop: LoopThread) -> AsyncConnection
 def reopen(folder: Path, tables: Tables, dimensions: int, loop: LoopThread) -> AsyncConnection:
     """Open the store again behind the same tables, as after a restart.
 
-    Unreadable data is noted, the readable rest goes on. Returns the new connection; the caller closes the old one.
+    Unreadable data is noted, the readable rest goes on. Returns the new connection. The caller closes the old one.
     Raises StoreError.
     """
     connection = open_connection(folder, loop)
@@ -97,7 +97,7 @@ def reopen(folder: Path, tables: Tables, dimensions: int, loop: LoopThread) -> A
 def open_tables(connection: AsyncConnection, folder: Path, dimensions: int, loop: LoopThread) -> Tables:
     """Open all tables, with their indexes, at SCHEMA_VERSION. Raises StoreError.
 
-    Damage to a table of record is noted (salvage.damage_of), and the readable rows go on; the chunks are derived and
+    Damage to a table of record is noted (salvage.damage_of), and the readable rows go on. The chunks are derived and
     come back empty.
     """
     version = read_schema_version(folder)
@@ -224,7 +224,7 @@ def _versions(path: Path) -> list[Path]:
 def _open_newest_whole(
     connection: AsyncConnection, folder: Path, name: str, loop: LoopThread
 ) -> tuple[LanceTable, SetBack]:
-    """Open the newest readable version; return it and its set-back.
+    """Open the newest readable version. Return it and its set-back.
 
     After a power failure the version written last may be torn. It was never acknowledged (a write returns only once
     it is flushed), so going back by one version loses nothing that the spool does not still hold. More than one step

@@ -62,8 +62,8 @@ def put_right(folder: Path, memories: LanceTable, chunks: LanceTable | None, set
 def reconcile(memories: Sequence[Memory], chunks: Iterable[Chunk], set_back: Collection[str] | None) -> Reconciled:
     """Return the rows that the index knows better.
 
-    set_back: ids of the rows of an older version; None: the table as a whole is older. The index holds the current
-    memories, with text and pin. A memory that it lacks was superseded; its successor is known where just one memory
+    set_back: ids of the rows of an older version. None: the table as a whole is older. The index holds the current
+    memories, with text and pin. A memory that it lacks was superseded. Its successor is known where just one memory
     came back that could have replaced it.
     """
     kept = (chunk for chunk in chunks if chunk.category != Category.DAILY)

@@ -120,7 +120,7 @@ def salvage(folder: Path, name: str, loop: LoopThread, connect: Connect) -> tupl
     """Build the table anew from all copies set aside.
 
     Returns (rows saved, rows known to be lost, ids of rows of an older version). It appears in the store whole or not
-    at all; a crash on the way leaves the copies, and it is done again. Raises StoreError.
+    at all. A crash on the way leaves the copies, and it is done again. Raises StoreError.
     """
     new = folder / _NEW
     with failing(f"table {name} cannot be salvaged", "is there space?"):
@@ -142,7 +142,7 @@ def salvage(folder: Path, name: str, loop: LoopThread, connect: Connect) -> tupl
 
 
 def _copy(copy: Path, loop: LoopThread, connect: Connect, into: LanceTable, seen: set[str], older: set[str]) -> int:
-    """Copy a damaged copy's readable rows; return the number lost.
+    """Copy a damaged copy's readable rows. Return the number lost.
 
     Newest version first. Adds the ids of copied rows to `seen`, and to `older` those that the newest version does not
     vouch for.

@@ -72,7 +72,7 @@ def rows_to_arrow(items: Sequence[Event | Memory | Chunk | Usage], schema: Any) 
 
 
 def _plain(value: Any) -> Any:
-    # A lone surrogate cannot be stored as UTF-8; losing that one character beats losing the turn.
+    # A lone surrogate cannot be stored as UTF-8. Losing that one character beats losing the turn.
     if isinstance(value, str) and not value.isascii():
         return value.encode("utf-8", "replace").decode("utf-8")
     return value
@@ -165,7 +165,7 @@ def all_of(*parts: str) -> str:
 def matching(**columns: str | Sequence[str] | None) -> str:
     """Match rows by the value, or any value, of each column.
 
-    "" and None restrict nothing; an empty sequence matches nothing.
+    "" and None restrict nothing. An empty sequence matches nothing.
     """
     given = {column: value for column, value in columns.items() if value is not None and value != ""}
     return all_of(

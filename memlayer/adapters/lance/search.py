@@ -24,9 +24,9 @@ from memlayer.kinds import Category
 from memlayer.model import Chunk, Hit, Scope
 from memlayer.ports import Holding
 
-MAX_VECTOR_BYTES = 54 * 2**20  # 110,000 chunks of 384 dimensions; a larger project is searched in the table
+MAX_VECTOR_BYTES = 54 * 2**20  # 110,000 chunks of 384 dimensions. A larger project is searched in the table
 MAX_WORD_BYTES = 48 * 2**20
-MAX_WORD_ROWS = 110_000  # chunks of a project whose words are kept in memory; they are loaded behind an answer
+MAX_WORD_ROWS = 110_000  # chunks of a project whose words are kept in memory. They are loaded behind an answer
 _ROWS_PER_BATCH = 2048
 Scored = list[tuple[float, str]]  # BM25 or cosine, and the chunk's id
 _REFINE = 5  # rows an approximate index re-ranks exactly for each row wanted: finds 99 of 100 of the true forty
@@ -35,8 +35,8 @@ _REFINE = 5  # rows an approximate index re-ranks exactly for each row wanted: f
 class ChunkSearch:
     """Searches one chunks table from any thread.
 
-    Whoever changes rows does so within `changing` and reports the change there by put, remove or clear; searches never
-    wait for it. A project whose words or vectors are not in memory is searched in the table; they are loaded behind the
+    Whoever changes rows does so within `changing` and reports the change there by put, remove or clear. Searches never
+    wait for it. A project whose words or vectors are not in memory is searched in the table. They are loaded behind the
     answer, and the loading pauses while others are made.
     """
 
@@ -45,7 +45,7 @@ class ChunkSearch:
     ) -> None:
         """folder: the store's."""
         self._lock = threading.RLock()  # one change, or one loading, at a time
-        self._guard = threading.RLock()  # of the structures in memory; held for a millisecond or two
+        self._guard = threading.RLock()  # of the structures in memory. Held for a millisecond or two
         self._table = table
         self._dimensions = dimensions
         self._rows = RowCache(folder, table.version())

@@ -1,6 +1,6 @@
 """Tables of a share in an object store, by LanceDB alone.
 
-A table a machine, written by that machine alone; a row an object of its log.
+A table a machine, written by that machine alone. A row an object of its log.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ _ROWS_AT_ONCE = 200  # other readers wait while some are consumed
 class LanceStore:
     """Events, memories and chunks in a LanceDB folder.
 
-    One process at a time; its threads may read and write together. Hits carry no vector. `dimensions` is the length of
+    One process at a time. Its threads may read and write together. Hits carry no vector. `dimensions` is the length of
     the embedding model's vectors; 0 while there is none.
     """
 
@@ -301,5 +301,5 @@ class LanceStore:
 
 
 def _lacks_vector_of(model: str) -> str:
-    # A row has a model if and only if it has a vector; the index on `model` knows the answer without a scan.
+    # A row has a model if and only if it has a vector. The index on `model` knows the answer without a scan.
     return schema.differs("model", model)

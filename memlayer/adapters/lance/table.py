@@ -23,7 +23,7 @@ T = TypeVar("T")
 NO_LIMIT = 2**31 - 1
 _MAX_U64 = 2**64 - 1  # less the version: a manifest's name
 MAX_LISTED_IDS = 500  # in one filter
-# Every commit rewrites these in place; all other files are written once, under new names.
+# Every commit rewrites these in place. All other files are written once, under new names.
 _MUTABLE = frozenset({"latest_version_hint.json"})
 
 
@@ -47,7 +47,7 @@ def batches(values: Iterable[str]) -> Iterator[list[str]]:
 
 
 class FolderSync:
-    """Flushes the new files below one table's folder; remembers the flushed ones.
+    """Flushes the new files below one table's folder. Remembers the flushed ones.
 
     A table's files are immutable and lie in few flat folders (data, _versions, _transactions, _deletions) plus one
     folder per index, so a listing of names is enough to find new files. An index folder is complete when the
@@ -106,7 +106,7 @@ class LoopThread:
         """Run to the end in the loop; blocks the calling thread."""
         done = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
         error = done.exception()
-        if type(error).__name__ == "RustPanic":  # of a module that cannot be imported; damaged files bring it about
+        if type(error).__name__ == "RustPanic":  # of a module that cannot be imported. Damaged files bring it about
             raise RuntimeError("LanceDB panicked") from error
         return done.result()
 
@@ -171,7 +171,7 @@ class LanceTable:
     def fragments_with_deletions(self) -> set[int]:
         """Return the numbers of fragments with deleted rows, older versions' included.
 
-        LanceDB has no call for it; its format names the files `_deletions/{fragment}-{version}-{id}.arrow` (or .bin).
+        LanceDB has no call for it. Its format names the files `_deletions/{fragment}-{version}-{id}.arrow` (or .bin).
         """
         with self.translated("list its deletions"):
             names = [path.name for path in self.folder.glob("_deletions/*")]

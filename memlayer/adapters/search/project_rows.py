@@ -21,9 +21,9 @@ P = TypeVar("P", bound="LoadedProject")
 
 
 class ProjectRows:
-    """Chunk ids and sessions by row; `len` counts rows alive.
+    """Chunk ids and sessions by row. `len` counts rows alive.
 
-    Not thread-safe. It grows at the end; dead rows stay until reload. Of several rows of an id one at most is alive.
+    Not thread-safe. It grows at the end. Dead rows stay until reload. Of several rows of an id one at most is alive.
     """
 
     def __init__(self) -> None:
@@ -168,7 +168,7 @@ class RecentProjects(Generic[P]):
 
 
 class QueriesFirst:
-    """Answers call `announce`; background work calls `wait` between two pieces. Thread-safe."""
+    """Answers call `announce`. Background work calls `wait` between two pieces. Thread-safe."""
 
     def __init__(self) -> None:
         self._until = 0.0

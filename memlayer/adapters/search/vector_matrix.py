@@ -2,7 +2,7 @@
 
 The exact cosines are of the best of the scan. 100,000 vectors of 384 dimensions on one core: 3 ms and 50 MB, where
 LanceDB's approximate index takes 12 to 16 ms of processor time (IVF_RQ, the best five times over re-ranked) and its
-exact search 165 ms. Of the true nearest forty 98 in 100 are found; all of them up to 4,096 rows, which are scanned
+exact search 165 ms. Of the true nearest forty 98 in 100 are found. All of them up to 4,096 rows, which are scanned
 whole.
 """
 

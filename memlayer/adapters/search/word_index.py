@@ -20,7 +20,7 @@ from memlayer.text.terms import K1, B, inverse_document_frequency
 _MOST_COUNTED = 255  # of one word in one chunk
 _COUNT_BITS = 8
 _BYTES_PER_POSTING, _BYTES_PER_WORD, _BYTES_PER_ROW = 5, 210, 80
-_PACKED_ROWS = 8192  # rows at the end whose postings still grow; more of them are packed
+_PACKED_ROWS = 8192  # rows at the end whose postings still grow. More of them are packed
 _BYTES_PER_PACKED_POSTING, _BYTES_PER_PACKED_WORD = 4, 12
 _BLOCK_ROWS = 256
 _NOWHERE = array("I")

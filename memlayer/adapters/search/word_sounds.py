@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from memlayer.text.korean import without_particles
 from memlayer.text.sounds import alike, english_readings, hangul_readings, is_hangul_run, is_sure, key_of
 
-MAX_WORDS = 30_000  # heard, alike or not; later ones are not: it bounds the time of loading and 6 MB
+MAX_WORDS = 30_000  # heard, alike or not. Later ones are not: it bounds the time of loading and 6 MB
 MAX_ALIKE = 3
 _BYTES_PER_WORD = 200
 

@@ -20,7 +20,7 @@ from memlayer.chat import Chat, Message, ToolResults
 if TYPE_CHECKING:
     from memlayer.config.agent import AgentSettings
 
-MIN_FREED = 0.2  # of the tokens; a compaction that frees less counts as a strike
+MIN_FREED = 0.2  # of the tokens. A compaction that frees less counts as a strike
 MAX_STRIKES = 2
 SHORT_RESULT_CHARS = 2000
 ENOUGH_FREED = 0.5  # by shortened results alone: no summary is needed
@@ -159,7 +159,7 @@ class Compactor:
         return done
 
     def undo(self) -> bool:
-        """Bring back the messages of the last compaction; False for none.
+        """Bring back the messages of the last compaction. False for none.
 
         Later messages stay. The next automatic one waits until the context is nearly full.
         """

@@ -47,7 +47,7 @@ def begins_turn(message: Message) -> bool:
 class History:
     """Messages of a talk, oldest first.
 
-    max_messages: of record and recent, 4 at least. system and rules are kept always, first; then the record of messages
+    max_messages: of record and recent, 4 at least. system and rules are kept always, first. Then the record of messages
     that went, with the words of the user among them. recent: the rest, which trim bounds. The unit is a turn: a user's
     message up to the next.
     """
@@ -79,9 +79,9 @@ class History:
             self.recent.append(message)
 
     def trim(self) -> list[Message]:
-        """Drop the oldest turns beyond max_messages; return them.
+        """Drop the oldest turns beyond max_messages. Return them.
 
-        Of a turn that is too long by itself the oldest calls go with their results; the user's message stays.
+        Of a turn that is too long by itself the oldest calls go with their results. The user's message stays.
         """
         dropped: list[Message] = []
         while len(self.recent) + bool(self.record) > self.max_messages:
@@ -116,7 +116,7 @@ class History:
 def outgoing(messages: Sequence[WireMessage]) -> tuple[WireMessage, ...]:
     """Make a request valid for any provider, as the last step.
 
-    One system message, first; then the user's. Roles alternate, the same ones in a row are joined. Each call is
+    One system message, first. Then the user's. Roles alternate, the same ones in a row are joined. Each call is
     followed by its result, a made-up error where it is missing, and no result stands alone.
     """
     system = "\n\n".join(message.text for message in messages if message.role == "system" and message.text.strip())

@@ -55,7 +55,7 @@ def model_summary(messages: Sequence[Message], ask: Callable[[str, str], str], e
 
 
 def rules_summary(messages: Sequence[Message], earlier: str = "") -> str:
-    """Return paths, names, commands, errors and last words; needs no model.
+    """Return paths, names, commands, errors and last words. Needs no model.
 
     Those of the user and of calls go before those of results.
     """

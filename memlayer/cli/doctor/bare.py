@@ -1,6 +1,6 @@
 """Verbs that need no runtime: doctor, version, daemon status, completion, help.
 
-Standard library only. Run by path with any Python from 3.9 on (edge.terminal.launch); the full command line prints
+Standard library only. Run by path with any Python from 3.9 on (edge.terminal.launch). The full command line prints
 with the same functions.
 """
 

@@ -25,7 +25,7 @@ REFUSED_BECAUSE = "The person refused this call, and says: %s"
 class Consent:
     """The person's consent to tool calls.
 
-    is_given: to all of them. ask: prints a prompt and returns the answer; raises EOFError.
+    is_given: to all of them. ask: prints a prompt and returns the answer. Raises EOFError.
     """
 
     is_given: bool = False

@@ -69,7 +69,7 @@ project_option = click.option(
 def not_empty(_: click.Context, option: click.Parameter, value: str | None) -> str | None:
     """Reject an empty value of an option that narrows the selection.
 
-    Raises Incomplete. An empty value is a variable that its caller has not set; it must not come to mean everything.
+    Raises Incomplete. An empty value is a variable that its caller has not set. It must not come to mean everything.
     """
     if value is not None and not value.strip():
         raise Incomplete(f"{option.opts[0]} is empty. Give a value, or leave the option out")
@@ -123,7 +123,7 @@ def project_dir(project: str | None, all_projects: bool = False, is_global: bool
         if project:
             raise Incomplete("Give --project or --all-projects, not both")
         return ""
-    # An empty PATH is a variable that its caller has not set; it must not mean every project.
+    # An empty PATH is a variable that its caller has not set. It must not mean every project.
     if project:
         folder = os.path.abspath(os.path.expanduser(project))
         # A deleted folder may be of a known project.

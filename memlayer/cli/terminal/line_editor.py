@@ -1,6 +1,6 @@
 """The person's typing: prompts of several lines, answers to questions.
 
-The editor is prompt_toolkit, on a terminal; elsewhere lines are read as they come. History is kept in memory alone,
+The editor is prompt_toolkit, on a terminal. Elsewhere lines are read as they come. History is kept in memory alone,
 since a prompt may hold a secret.
 """
 

@@ -21,7 +21,7 @@ from rich.syntax import Syntax
 DRAWN_PER_S = 10
 ROWS_LEFT = 2  # of the terminal, above a block that grows
 CODE_THEME = "ansi_dark"  # colours of the terminal's own palette
-# Parts that rich would hide: a definition, the target of an image; a link that is its own text would come twice.
+# Parts that rich would hide: a definition, the target of an image. A link that is its own text would come twice.
 HIDING = ("reference", "image", "autolink")
 
 

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 Part = Union[str, tuple[str, str]]  # text, or (text, rich style)
 
-# Invisible or reordering characters; removed from text, kept in JSON as escapes.
+# Invisible or reordering characters. Removed from text, kept in JSON as escapes.
 _UNSEEN = re.compile(
     "[\x7f-\x9f\xad\u034f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e01ef]"
 )
-_CITED = re.compile(r"\s*\[mem:[^\]\s]{1,40}\]")  # in a text; a citation of the text itself stands beside it
+_CITED = re.compile(r"\s*\[mem:[^\]\s]{1,40}\]")  # in a text. A citation of the text itself stands beside it
 _NUMBER = re.compile(r"-|[0-9][0-9,.]*")
 _FENCE = re.compile(r"^[ \t]*(```+|~~~+)", re.MULTILINE)
 FENCED_CHARS = 600  # a block of code that is cut too soon is useless
@@ -40,7 +40,7 @@ USUAL_COLUMNS = 80
 MAX_MS = 253_402_300_000_000
 FIRST_MOMENT_MS = 10**11  # a field in ms is a moment from this value on (1973), a duration below
 MOMENTS = ("at_ms", "since_ms", "superseded_ms", "oldest_ms")  # moments also when they are 0
-# Nouns that some answers list and others count; counts go to `counts`, or to a tally of their own.
+# Nouns that some answers list and others count. Counts go to `counts`, or to a tally of their own.
 COUNTED = (
     "memories", "events", "chunks", "sessions", "projects", "turns", "files", "lines", "rows", "entries", "versions",
     "prompts", "queries", "missing",
@@ -151,7 +151,7 @@ def pairs(title: str, rows: Iterable[tuple[str, str]]) -> None:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print aligned columns under a head, numbers right; nothing without rows.
+    """Print aligned columns under a head, numbers right. Nothing without rows.
 
     A cell of stored text has passed `line`, which would take a row's own citation away.
     """

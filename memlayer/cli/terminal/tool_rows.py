@@ -14,7 +14,7 @@ from memlayer.text.context_block import cut
 ROW_CHARS = 200  # of a line of a call or its result
 CALL_ROWS = 6
 RESULT_ROWS = 4
-LIVE_ROWS = 200  # of a command's output; then the last ones, when it ends
+LIVE_ROWS = 200  # of a command's output. Then the last ones, when it ends
 LAST_ROWS = 10
 
 

@@ -47,7 +47,7 @@ PROVIDERS = click.Choice(["anthropic", "openai", "claude-cli"])
 def agent_verb(prompt: tuple[str, ...], as_json: bool, **options: Any) -> int:
     """Talk with a language model that has this memory.
 
-    With PROMPT it answers once; without, you talk at the terminal. Its turns are remembered and recalled like those of
+    With PROMPT it answers once. Without, you talk at the terminal. Its turns are remembered and recalled like those of
     Claude Code, and the other way round. Nothing is sent to anybody before you set up a provider: docs/agent.md.
 
     \b

@@ -53,7 +53,7 @@ CATEGORIES = tuple(category.value for category in Category)
 def show_verb(ids: tuple[str, ...], from_stdin: bool, brief: bool, as_json: bool) -> None:
     """Show memories, their sources and the turns around them.
 
-    ID is a citation, a key, or the id itself. Two memories may share a citation; then both are shown.
+    ID is a citation, a key, or the id itself. Two memories may share a citation. Then both are shown.
 
     \b
     Examples:

@@ -78,8 +78,8 @@ def forget_verb(
 
     They go out of all tables, old versions of the store, memory files and caches.
 
-    The turns that a memory was drawn from are forgotten with it, and so is everything else drawn from these turns;
-    otherwise their words would stay. --keep-sources keeps the turns. A turn is always forgotten with its words, the
+    The turns that a memory was drawn from are forgotten with it, and so is everything else drawn from these turns.
+    Otherwise their words would stay. --keep-sources keeps the turns. A turn is always forgotten with its words, the
     summary of a session alone. Shows the selection and asks first. Several conditions must hold together. --query and
     --before search the project of the current folder, unless another one is given.
 
@@ -104,7 +104,7 @@ def forget_verb(
         raise Incomplete("--all-projects goes with --query or --before")
     if keep_sources and not (ids or query):
         raise Incomplete("--keep-sources goes with ids or --query")
-    # A session or an id identifies its project; every other selection without a project means the current one.
+    # A session or an id identifies its project. Every other selection without a project means the current one.
     is_of_a_project = bool(query and not session) or not (ids or session)
     folder = folder_of(project, all_projects) if (project or is_of_a_project) and not is_global else ""
     wanted = ops.Forget(
@@ -113,7 +113,7 @@ def forget_verb(
     )  # fmt: skip
     answer = ask(wanted, is_long=True, quiet=True)
     selected = answer.memories
-    # A session or a project may hold events that no memory was made of yet; they can be forgotten, too.
+    # A session or a project may hold events that no memory was made of yet. They can be forgotten, too.
     is_empty = not selected and not answer.events
     if dry_run or is_empty:
         if as_json:
@@ -142,7 +142,7 @@ def folder_of(project: str | None, all_projects: bool) -> str:
 def forget_from_stdin(text: str, folder: str, keep_sources: bool, as_json: bool) -> None:
     """Forget the ids in a text, if all are known.
 
-    It asks no question. With an unknown word among them the memories are only shown; where no word is an id, the words
+    It asks no question. With an unknown word among them the memories are only shown. Where no word is an id, the words
     are searched for.
     """
     ids = tuple(bare_id(word) for word in text.split()[:MAX_IDS])

@@ -67,7 +67,7 @@ def doctor_verb(project: str | None, as_json: bool) -> None:
     """Check everything. Exit code 1 when data is lost or at risk.
 
     Starts the daemon if none runs, to test the start. `warn` marks a part that works less well than it could. Without
-    a runtime only some checks are possible; doctor builds none.
+    a runtime only some checks are possible. Doctor builds none.
 
     \b
     Examples:

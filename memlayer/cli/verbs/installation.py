@@ -69,7 +69,7 @@ def setup_verb(extras: str | None, quiet: bool, no_wait: bool, as_json: bool) ->
 def completion_verb(shell: str | None, as_json: bool) -> None:
     """Print the script that completes verbs in your shell.
 
-    Save it once where the shell looks for it; new verbs need no new script.
+    Save it once where the shell looks for it. New verbs need no new script.
 
     \b
     Examples:

@@ -125,7 +125,7 @@ def repair_verb(as_json: bool) -> None:
 def gc_verb(dry_run: bool, as_json: bool) -> None:
     """Remove everything older than the retention settings allow.
 
-    The daemon does so once a day. Turns are removed with their words; memories drawn from them stay, with a note about
+    The daemon does so once a day. Turns are removed with their words. Memories drawn from them stay, with a note about
     the removed source. Also drops old versions of the store and compacts its files.
 
     \b

@@ -157,7 +157,7 @@ def edit_verb(
 ) -> None:
     """Change the text, headline or subject of a memory.
 
-    Its id, key and citation stay; the old text is kept: see `memlayer show --history`. Another text takes the
+    Its id, key and citation stay. The old text is kept: see `memlayer show --history`. Another text takes the
     headline away, unless a new one comes with it. A turn cannot be edited: it is a record of the conversation.
 
     \b

@@ -239,7 +239,7 @@ def given_verb(last: int, session: str | None, project: str | None, all_projects
 
     For each prompt, newest first: its notes with their scores, and the best of the notes left out, with the reason
     (--json prints up to ten). Chance is the estimated probability that the prompt needs the note, from 0 to 1. The
-    record holds ids and scores of at least the last hundred prompts; a note that was forgotten since is shown as
+    record holds ids and scores of at least the last hundred prompts. A note that was forgotten since is shown as
     forgotten.
 
     \b

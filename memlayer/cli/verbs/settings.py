@@ -28,9 +28,9 @@ NAMELESS = "Give a setting, such as recall.max_entries"
 def config_verb(context: click.Context, project: str | None, shows_all: bool, as_json: bool) -> None:
     """Show a project's settings and the source of each value.
 
-    The ten that people touch first, and those that are set; --all and --json have every one. `set` and `unset` change
+    The ten that people touch first, and those that are set. --all and --json have every one. `set` and `unset` change
     them. Settings are read from config.yaml in the memlayer home and from variables
-    MEMLAYER_<GROUP>__<NAME>; docs/configuration.md lists all of them. Exit code 1 when a setting is wrong.
+    MEMLAYER_<GROUP>__<NAME>. docs/configuration.md lists all of them. Exit code 1 when a setting is wrong.
 
     \b
     Examples:
@@ -60,7 +60,7 @@ def complete_key(_: click.Context, argument: click.Parameter, typed: str) -> lis
 def set_verb(key: str, values: tuple[str, ...], as_json: bool) -> None:
     """Change a setting in config.yaml.
 
-    A wrong value changes nothing; comments stay. Several values make a list, several settings change together.
+    A wrong value changes nothing. Comments stay. Several values make a list, several settings change together.
 
     \b
     Examples:

@@ -57,8 +57,8 @@ def import_verb(
     """Import the host's earlier sessions, or an export.
 
     Without a PATH all transcripts of Claude Code on this machine, newest first. A PATH is a transcript, a folder of
-    transcripts, or a file that `memlayer export` has written; - is an export on standard input. Nothing is imported
-    twice, and forgotten turns stay forgotten. An interrupted import continues where it stopped.
+    transcripts, or a file that `memlayer export` has written. A single - is an export on standard input. Nothing is
+    imported twice, and forgotten turns stay forgotten. An interrupted import continues where it stopped.
 
     \b
     Examples:

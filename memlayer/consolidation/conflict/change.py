@@ -94,7 +94,7 @@ _WE = re.compile(r"^(?:we|i|our|they) ", re.IGNORECASE)
 class Word(NamedTuple):
     """A word of content, or a value.
 
-    at: its place; words of none leave a gap.
+    at: its place. Words of none leave a gap.
     """
 
     form: str

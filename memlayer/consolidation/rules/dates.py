@@ -21,7 +21,7 @@ _RECURRING = re.compile(
     r"|요일(?: 오전| 오후)?에만|(?<![월화수목금토일])요일|\bweekdays?\b|\bday of the week\b",
     re.IGNORECASE,
 )
-_PAST_YEARS_DAYS = 75  # `March 24` said in May was this year's; said in June it is next year's
+_PAST_YEARS_DAYS = 75  # `March 24` said in May was this year's. Said in June it is next year's
 
 _NO_YEAR = r"(?!,? 20\d\d)"
 _OF_A_WEEK, _OF_A_YEAR = "of a week", "of a year"

@@ -70,11 +70,11 @@ class Extraction(NamedTuple):
 
 
 def extract(prompt: str, answers: Sequence[str], at_ms: int, *, zone: datetime.tzinfo | None = None) -> Extraction:
-    """Extract from the turn; pure and without a model.
+    """Extract from the turn. Pure and without a model.
 
     Never raises on any text.
 
-    at_ms: Unix time in milliseconds; `tomorrow` is counted from its day in `zone` (None: this machine's).
+    at_ms: Unix time in milliseconds. `tomorrow` is counted from its day in `zone` (None: this machine's).
     """
     prompt = "" if is_noise(prompt) else prompt
     today = datetime.datetime.fromtimestamp(at_ms / 1000, zone).date()

@@ -1,6 +1,6 @@
 """Compacted talks: their summaries, their constraints, their restoration.
 
-The host keeps its own transcripts; the agent's talks are kept here alone.
+The host keeps its own transcripts. The agent's talks are kept here alone.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Operations of the agent's talk, whose turns go the hooks' way.
 
-The agent has put the events into the spool before it calls; a daemon that never answers loses nothing.
+The agent has put the events into the spool before it calls. A daemon that never answers loses nothing.
 """
 
 from __future__ import annotations

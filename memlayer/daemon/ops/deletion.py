@@ -39,7 +39,7 @@ def forget(state: State, arguments: ops.Forget, progress: Progress) -> ops.Forgo
     """Forget a selection of memories, or only show it (`dry_run`).
 
     memories: all that go, each with `along`: whether it goes because of another one. events: how many go. left: memory
-    files that could not be cleaned, and why, one line each. unknown: ids of no memory; they are an error unless
+    files that could not be cleaned, and why, one line each. unknown: ids of no memory. They are an error unless
     `tolerant` and `dry_run`.
     """
     services = services_of(state)

@@ -21,7 +21,7 @@ SAID = ("user", "assistant", "remember")
 
 
 def remember(state: State, arguments: ops.Remember, progress: Progress) -> ops.Remembered:
-    """Take in a `remember` event from the spool; return its core memory.
+    """Take in a `remember` event from the spool. Return its core memory.
 
     older: memories that it superseded. newer: the memory that superseded it already. contradicts: pinned memories that
     say otherwise.
@@ -29,7 +29,7 @@ def remember(state: State, arguments: ops.Remember, progress: Progress) -> ops.R
     services = services_of(state)
     store, event_id = services.store, arguments.id_
     batches.take_soon(state).result()
-    # Its own, or the one it was merged with; an older statement of a file may be superseded from the start.
+    # Its own, or the one it was merged with. An older statement of a file may be superseded from the start.
     memories = store.memories(MemoryQuery(source_ids=[event_id], category=Category.CORE)) if event_id else []
     if not memories:
         raise UserError("Nothing to remember: it is empty, private, or was forgotten before")

@@ -178,10 +178,10 @@ def refused(state: State, arguments: ops.RefusedNotes, progress: Progress) -> Re
 
 
 def read(state: State, arguments: ops.ReadSessions, progress: Progress) -> SessionsRead:
-    """Have earlier sessions read, oldest first; return once they are.
+    """Have earlier sessions read, oldest first. Return once they are.
 
     It returns earlier where the model cannot be asked: then the rest wait, and `problem` says why. When the client goes
-    nothing more is sent; what was read stays read.
+    nothing more is sent. What was read stays read.
     """
     services = services_of(state)
     folder = arguments.project_dir

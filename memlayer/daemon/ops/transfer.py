@@ -32,7 +32,7 @@ UPKEEP_EVERY = 8  # times that turns are stored
 def import_history(state: State, arguments: ops.Import, progress: Progress) -> ops.Imported:
     """Import transcripts.
 
-    Files are read in this thread; the writer gets a batch of turns at a time, so that events of hooks are taken in
+    Files are read in this thread. The writer gets a batch of turns at a time, so that events of hooks are taken in
     between two batches.
     """
     services = services_of(state)

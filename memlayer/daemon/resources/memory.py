@@ -46,7 +46,7 @@ def rest() -> None:
 
 
 def unmap_code() -> int:
-    """Release pages of shared libraries; returns how many bytes of address space.
+    """Release pages of shared libraries. Returns how many bytes of address space.
 
     Starting and building indexes touches some 60 MB of machine code that answering prompts never runs. The pages stay
     in the system's file cache, so those in use come back without a disk: the next recall takes 3 to 5 ms longer. Only

@@ -28,7 +28,7 @@ from memlayer.transcripts.host_memory import HostMemory
 
 PROJECT_SETTINGS_KEPT_S = 2.0
 Progress = Callable[[str, int, int], None]  # (phase, done, total)
-Send = Callable[[bytes, bytes], None]  # (tag, body); raises OSError when the client has gone
+Send = Callable[[bytes, bytes], None]  # (tag, body). Raises OSError when the client has gone
 
 
 def no_report(phase: str, done: int, total: int) -> None:
@@ -54,9 +54,9 @@ class EmbedderSlot:
         return ("lexical", embedder.problem) if embedder.problem else ("hybrid", "")
 
     def load(self, make: Callable[[], Embedder] | None, fit: Callable[[int], object]) -> None:
-        """Load with `make`; None: the user wants no embedder.
+        """Load with `make`. None: the user wants no embedder.
 
-        An EmbedderError becomes `why`. fit: makes room in the store for vectors of that length; nobody sees the
+        An EmbedderError becomes `why`. fit: makes room in the store for vectors of that length. Nobody sees the
         embedder before it has returned.
         """
         try:
@@ -80,7 +80,7 @@ class EmbedderSlot:
 class ShareWork:
     """The background work of a share.
 
-    is_due: at a start and an end of a session. next_s: not before (monotonic clock); wait_s: after a failure.
+    is_due: at a start and an end of a session. next_s: not before (monotonic clock). wait_s: after a failure.
     """
 
     jobs: Jobs = field(default_factory=lambda: Jobs("sharer"))
@@ -94,7 +94,7 @@ class State:
     """State of one daemon.
 
     leaving: set when it is to go. last_request: for the idle clock. settings_problem: the first mistake in the
-    settings, one line; then `settings` is their valid part. settings_stamp: of the settings that they were read from.
+    settings, one line. Then `settings` is their valid part. settings_stamp: of the settings that they were read from.
     rules: made of the settings, once.
     """
 
@@ -119,9 +119,9 @@ class State:
     drains: int = 0  # how often the spool was taken in
     batches: int = 0  # of turns consolidated
     published_s: float = 0.0  # when changes of consolidation were last published (monotonic clock)
-    unpublished: set[str] = field(default_factory=set)  # projects whose memories changed; the writer's
+    unpublished: set[str] = field(default_factory=set)  # projects whose memories changed. The writer's
     importing: threading.Lock = field(default_factory=threading.Lock)  # one import at a time
-    unfiled: set[str] = field(default_factory=set)  # projects whose memory files are behind; the writer's
+    unfiled: set[str] = field(default_factory=set)  # projects whose memory files are behind. The writer's
     orders_due: set[str] = field(default_factory=set)  # sessions that were told no rules after a compaction
     filed_s: float = 0.0  # monotonic: when memory files were last written, and the extra ones looked at
     extra_s: float = 0.0

@@ -19,7 +19,7 @@ from memlayer.records.sessions import Session
 
 PAUSE_S = 20.0  # since the last event
 MANY = 32  # events that wait
-ASKED_S = 5.0  # of a person's or a tool's question; then the answer comes without the rest
+ASKED_S = 5.0  # of a person's or a tool's question. Then the answer comes without the rest
 
 
 def take_soon(state: State) -> futures.Future[Any]:

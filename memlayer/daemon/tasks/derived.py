@@ -88,7 +88,7 @@ def write(state: State) -> None:
 
 
 def sync(state: State, project_id: str, *, recent: bool = False, force: bool = False) -> EditCounts:
-    """Take a person's changes back and write a project's files; see MemoryFiles.sync.
+    """Take a person's changes back and write a project's files. See MemoryFiles.sync.
 
     A disk that refuses is logged.
     """

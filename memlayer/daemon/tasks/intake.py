@@ -22,12 +22,12 @@ from memlayer.records.sessions import Session
 from memlayer.transcripts import catch_up
 
 log = logging.getLogger(__name__)
-UPKEEP_EVERY = 8  # drains, or batches of turns; the store itself knows whether there is enough to do
+UPKEEP_EVERY = 8  # drains, or batches of turns. The store itself knows whether there is enough to do
 # A session that starts may wait for the writer; but each batch costs some writes of LanceDB, however small it is.
 TURNS_AT_ONCE = 20
 PUBLISH_EVERY_S = 10.0
 TURNS_AT_AN_END = 100  # consolidated when a session ends, before its summary is made
-LATE_MS = 10_000  # after its end a session's last lines may be stamped; the host takes half a second
+LATE_MS = 10_000  # after its end a session's last lines may be stamped. The host takes half a second
 MANY = 100  # events taken in at once from which tidying up the memory pays
 
 
@@ -223,7 +223,7 @@ def reads_later(state: State) -> bool:
 
 
 def consolidate_now(state: State, progress: Progress = no_report, most: int = 0) -> int:
-    """Consolidate every waiting turn, in the writer; return how many.
+    """Consolidate every waiting turn, in the writer. Return how many.
 
     most: of more turns than that (an import brings thousands) the rest follows
     in jobs of its own; 0: no such bound.

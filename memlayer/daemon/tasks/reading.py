@@ -1,6 +1,6 @@
 """Reading of sessions by a language model, beside the writer.
 
-A thread of its own asks the model, the writer keeps what holds; no hook and no prompt waits for either.
+A thread of its own asks the model, the writer keeps what holds. No hook and no prompt waits for either.
 """
 
 from __future__ import annotations

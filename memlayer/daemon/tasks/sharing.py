@@ -58,7 +58,7 @@ def _sync(state: State) -> None:
         finally:
             services.teams.sync_all()
         share.is_due, share.wait_s = False, FIRST_WAIT_S
-    except ShareError as bad:  # noted for `share status` and doctor; nothing here depends on it
+    except ShareError as bad:  # noted for `share status` and doctor. Nothing here depends on it
         log.warning("nothing is shared now: %s", bad)
         share.next_s = time.monotonic() + share.wait_s
         share.wait_s = min(MAX_WAIT_S, 2 * share.wait_s)

@@ -1,6 +1,6 @@
 """SDKs of providers, installed again with each new runtime.
 
-The runtime itself holds none of them; it is not larger for those who use none. Each has a lock of its own with hashes,
+The runtime itself holds none of them. It is not larger for those who use none. Each has a lock of its own with hashes,
 `requirements-<name>.lock`, which names the runtime's packages in the same versions.
 """
 
@@ -70,7 +70,7 @@ def command_for(name: str) -> str:
 def keep(home: str, previous: str, venv: str, report: Report, log: TextIO, log_path: str) -> None:
     """Install the remembered extras, and those of the previous runtime, anew.
 
-    A failure is reported in a line and logged; the runtime works without them.
+    A failure is reported in a line and logged. The runtime works without them.
     """
     with contextlib.suppress(OSError):
         remember(home, installed(previous))

@@ -74,7 +74,7 @@ def trouble(home: str, now_s: float) -> Trouble:
         report.oldest_s = max(report.oldest_s, age_s)
     for name, reason in spool.quarantined(home):
         report.aside += 1
-        # The file keeps the time of its event; its reason was written when it was set aside.
+        # The file keeps the time of its event. Its reason was written when it was set aside.
         if now_s - _written_s(os.path.join(paths.quarantine(home), name + ".reason")) < DAY_S:
             report.aside_new += 1
             report.aside_why = reason[:80]
@@ -135,7 +135,7 @@ def notice(
 ) -> str:
     """Return `sentence` with advice, at most once a day and home.
 
-    Once more for each setup that failed and each other settings_error; "" otherwise. is_settling: logs and spool are
+    Once more for each setup that failed and each other settings_error. "" otherwise. is_settling: logs and spool are
     about to be settled, and do not count. Raises OSError.
     """
     stamp = os.path.join(home, "health.noticed")

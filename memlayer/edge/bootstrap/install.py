@@ -1,7 +1,7 @@
 """Install the packages of a lock file, by uv or pip.
 
 uv does not read pip's settings: pip installs where only pip is told of an index. Files that memlayer never loads are
-left out: a third of the size. They are set aside first, removed once the rest has been tried; where a platform needs
+left out: a third of the size. They are set aside first, removed once the rest has been tried. Where a platform needs
 one of them after all, all come back.
 """
 

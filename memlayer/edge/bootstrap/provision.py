@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import TextIO
 
-    Report = Callable[[str, int, int], None]  # (step, packages done, packages in all); called at least twice a second
+    Report = Callable[[str, int, int], None]  # (step, packages done, packages in all). Called at least twice a second
 
 MAX_LOG_BYTES = 1_000_000
 
@@ -77,7 +77,7 @@ def build_runtime(home: str, root: str, report: Report, *, wait: bool = True) ->
 
     Returns its python's absolute path. While another process builds, this one waits and then takes the result; with
     `wait=False` it returns None instead. Raises UserError (one line: the failure, the log) after removing its half-made
-    venv; the runtime that was in use, if any, stays in use.
+    venv. The runtime that was in use, if any, stays in use.
     """
     if os.environ.get("MEMLAYER_RUNTIME_DIR"):
         raise UserError(
@@ -123,7 +123,7 @@ def build_held(home: str, root: str, report: Report, lock_fd: int) -> str:
 
 
 def make_venv(venv: str, lock_file: str, report: Report, log_path: str, lock_fd: int = -1) -> str:
-    """Make a whole venv from `lock_file`; return its base interpreter.
+    """Make a whole venv from `lock_file`. Return its base interpreter.
 
     venv must not exist. A copy of the lock is put into the venv last of all: without it the venv counts as half-made.
     """
@@ -170,7 +170,7 @@ def discard(home: str) -> None:
 
 @contextlib.contextmanager
 def held(lock_path: str, report: Report, wait: bool) -> Iterator[int | None]:
-    """Hold the build lock; yield its descriptor.
+    """Hold the build lock. Yield its descriptor.
 
     None when another process has it and `wait` is False. The installer's child processes inherit the descriptor, so
     that the lock of a killed build is free only when nothing writes into its folder any more.

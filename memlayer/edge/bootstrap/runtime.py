@@ -1,6 +1,6 @@
 """Find the runtime, a venv, and start daemon or setup with it.
 
-The venv has memlayer's third-party packages; edge.bootstrap.provision builds it. A hook imports this on its fallback
+The venv has memlayer's third-party packages. Edge.bootstrap.provision builds it. A hook imports this on its fallback
 path, so it imports `os` and little else.
 
     <home>/runtime/<stamp>/              a venv; complete once it holds a copy of its lock
@@ -166,7 +166,7 @@ def spawn_daemon(home: str, python: str) -> None:
 
 
 def spawn_setup(home: str, root: str) -> bool:
-    """Start `bin/memlayer setup` as a process; True when started.
+    """Start `bin/memlayer setup` as a process. True when started.
 
     False when one is running, or when the last one failed within RETRY_AFTER_S. Returns at once. Raises OSError when
     the disk refuses.

@@ -48,7 +48,7 @@ _HEARTBEAT = re.compile(
 )
 _HEARTBEAT_REPLY = re.compile(r"\b(?:reply|respond|answer|return)\b[^\n?]{0,60}\bHEARTBEAT_OK\b")
 
-# A slash command is one name after the slash, perhaps with a plugin's prefix; a path has a second slash or
+# A slash command is one name after the slash, perhaps with a plugin's prefix. A path has a second slash or
 # a dot.
 _SLASH_COMMAND = re.compile(r"/([A-Za-z][\w-]*(?::[\w-]+)*)(?=\s|\Z)")
 

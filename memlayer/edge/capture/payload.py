@@ -1,4 +1,4 @@
-"""Read a hook's stdin into one captured event, redacted; write its answer.
+"""Read a hook's stdin into one captured event, redacted. Write its answer.
 
 Pure, and used by both ends: the daemon reads the bytes that a hook forwarded, a hook without a daemon reads its own. A
 captured event is a plain dict, because it goes to the spool as JSON (SPOOL_FIELDS).
@@ -23,7 +23,7 @@ NOISE_KEPT_CHARS = 200
 _OUTPUT = "<bash-std"
 _QUESTIONS = "AskUserQuestion"
 
-# Fields of a spool file; all are strings but `v` and `at_ms`.
+# Fields of a spool file. All are strings but `v` and `at_ms`.
 SPOOL_FIELDS = (
     "v", "id", "kind", "session_id", "prompt_id", "text", "at_ms", "source", "uuid", "detail", "project_dir",
     "transcript_path",
@@ -80,7 +80,7 @@ class Payload:
         self.event: dict[str, object] | None = None
         self.problem = ""
         self.session_id = ""
-        self.prompt = ""  # redacted; user_prompt_submit only
+        self.prompt = ""  # redacted. user_prompt_submit only
         self.prompt_id = ""
         self.source = ""  # session_start only
         self.model = ""  # session_start only, and not always
@@ -92,7 +92,7 @@ class Payload:
 def read_payload(hook: str, raw: bytes, *, project_dir: str, at_ms: int, tools: ToolRules | None = None) -> Payload:
     """Read a hook's payload. Never raises on any bytes.
 
-    project_dir falls back to the payload's cwd. at_ms: Unix time of the call. tools: rules of the tool calls to keep;
+    project_dir falls back to the payload's cwd. at_ms: Unix time of the call. tools: rules of the tool calls to keep.
     None: all that may be wanted.
     """
     payload = Payload()
@@ -172,7 +172,7 @@ def _answer(data: dict[object, object], payload: Payload) -> tuple[str, str, str
         return None
     text = clean(_text(data, "last_assistant_message"))
     if not text.strip():
-        payload.problem = "no answer"  # the transcript has it; the next session start takes it from there
+        payload.problem = "no answer"  # the transcript has it. The next session start takes it from there
         return None
     return text, "", text if data.get("stop_hook_active") or not payload.prompt_id else ""
 
@@ -273,7 +273,7 @@ def _text(data: dict[object, object], name: str) -> str:
 def hook_reply(hook: str, context: str, notice: str = "") -> bytes:
     """Return one JSON object, or nothing without context and notice.
 
-    context: for the model; the hooks of _EVENT_NAMES can give it. For pre_compact it is one line of
+    context: for the model. The hooks of _EVENT_NAMES can give it. For pre_compact it is one line of
     plain text: the host adds the output to its summarizer's instructions as it is, JSON and all. notice: one line for
     the person.
     """

@@ -55,7 +55,7 @@ def event_id(session_id: str, prompt_id: str, kind: str, extra: str = "") -> str
 
 
 def put(home: str, event: dict[str, object]) -> str:
-    """Write a captured event, already redacted; return the file's path.
+    """Write a captured event, already redacted. Return the file's path.
 
     event: edge.capture.payload.SPOOL_FIELDS. The name is the moment and the event's id: the same event from the daemon
     and from the hook is the same file. Raises OSError when the disk refuses.

@@ -1,7 +1,7 @@
 """The host's tasks as task events: its task hooks, TaskUpdate and TodoWrite.
 
-The text of such an event is JSON, {"by": "host", "observed": [...]}; tasks/events.py reads it. Both hosts send
-TaskCreated and TaskCompleted with id and title; TaskUpdate names the id alone. TodoWrite has the whole list, and the
+The text of such an event is JSON, {"by": "host", "observed": [...]}. tasks/events.py reads it. Both hosts send
+TaskCreated and TaskCompleted with id and title. TaskUpdate names the id alone. TodoWrite has the whole list, and the
 one before.
 """
 

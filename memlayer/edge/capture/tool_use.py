@@ -1,8 +1,8 @@
 """Record of a tool call in a few redacted lines.
 
 The edited file, or the command and its output. A tool event's text begins with a line `<tool>: <target>`, `<tool>
-failed: <target>` or `<tool> interrupted: <target>`; the target is a path, a command on one line, or a tool's input.
-More lines hold the change, or head and tail of the output, but none of a command that shows a secret; the last one is
+failed: <target>` or `<tool> interrupted: <target>`. The target is a path, a command on one line, or a tool's input.
+More lines hold the change, or head and tail of the output, but none of a command that shows a secret. The last one is
 `took 3.4 s` where the host says so. The event's `detail` is the first line's part before the colon.
 """
 
@@ -19,7 +19,7 @@ FAILURES = ("*",)
 MAX_CHARS = 1500
 MAX_COMMAND_CHARS = 600
 MAX_CHANGE_CHARS = 160
-MAX_VALUES = 400  # of an input; more would not be shown
+MAX_VALUES = 400  # of an input. More would not be shown
 MAX_DEPTH = 20
 MAX_TOOK_MS = 10**9  # more is no duration
 TOOK = "took "

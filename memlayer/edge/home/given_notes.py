@@ -1,6 +1,6 @@
 """Record of the notes given to prompts and session starts.
 
-Ids and scores, no text. A JSON line per prompt, appended by the daemon after its answer; the status line reads the end
+Ids and scores, no text. A JSON line per prompt, appended by the daemon after its answer. The status line reads the end
 of it without a daemon. Texts are looked up when a person asks, so a forgotten memory needs no change here.
 """
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 NAME = "given.jsonl"
-MAX_BYTES = 1_000_000  # some hundred prompts; then the older half goes
+MAX_BYTES = 1_000_000  # some hundred prompts. Then the older half goes
 TAIL_BYTES = 100_000  # how far back the newest entry of a session is looked for
-NEWEST_LINES = 8  # parsed at most; the last may be torn
+NEWEST_LINES = 8  # parsed at most. The last may be torn
 
 
 def path_of(home: str) -> str:

@@ -93,8 +93,8 @@ def make_folder(path: str) -> str:
 def write_whole(path: str, data: bytes) -> None:
     """Write a file atomically: old bytes or new, after any crash.
 
-    Temporary name, fsync, rename, fsync of the folder; mode 0600. The folder is made when it is missing. Raises OSError
-    when the disk refuses; then nothing has changed.
+    Temporary name, fsync, rename, fsync of the folder. Mode 0600. The folder is made when it is missing. Raises OSError
+    when the disk refuses. Then nothing has changed.
     """
     folder, name = os.path.split(path)
     temporary = os.path.join(folder, "%s%s-%d-%d" % (TEMPORARY, name[:80], get_ident(), os.getpid()))
@@ -114,7 +114,7 @@ def write_whole(path: str, data: bytes) -> None:
             os.close(fd)
         os.rename(temporary, path)
     except OSError:
-        with contextlib.suppress(OSError):  # the disk that refused the write may refuse this too; see sweep
+        with contextlib.suppress(OSError):  # the disk that refused the write may refuse this too. See sweep
             os.unlink(temporary)
         raise
     sync_folder(folder)
@@ -205,9 +205,9 @@ def transcript_of(session_id: str, named: str) -> str:
 
 
 def sweep(folder: str, now_s: float, kept_s: float, dead_kept_s: float) -> int:
-    """Remove temporary files of write_whole after a crash; return how many.
+    """Remove temporary files of write_whole after a crash. Return how many.
 
-    kept_s: a younger file may still be written. dead_kept_s: the same for a file whose process has ended; more than 0
+    kept_s: a younger file may still be written. dead_kept_s: the same for a file whose process has ended. More than 0
     where the writer may run in a container and not be seen.
     """
     swept = 0

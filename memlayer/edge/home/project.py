@@ -35,7 +35,7 @@ class Place:
 
 
 def locate(folder: str) -> Place:
-    """Return the place of a folder; a missing folder is its path.
+    """Return the place of a folder. A missing folder is its path.
 
     A repository at the home folder or at / (of settings, of a whole system) is nobody's project: what lies below it is
     not one work.
@@ -99,7 +99,7 @@ def _switches_off(file: str) -> bool:
     """True if a settings file may say `enabled: false`.
 
     A hook without a daemon has no YAML parser, so the file is read line by line: any value that a parser takes for
-    false must be false here; the other way round only less is kept than might be.
+    false must be false here. The other way round only less is kept than might be.
     """
     raw = read_start(file, _MAX_SETTINGS_BYTES)
     # An editor may have put a mark in front, or saved UTF-16: that is ASCII between zeros.
@@ -157,7 +157,7 @@ def born_of(git_dir: str) -> str:
     """Return when git wrote a file that it writes once.
 
     So a repository is told from a later one in its place. Not by its inode: the file system gives the same inode to the
-    next repository. Where the template had no such file the configuration stands for it; that file changes now and
+    next repository. Where the template had no such file the configuration stands for it. That file changes now and
     then, so it can prove that nothing has happened, and no more.
     """
     for name in (BORN_FILE, "config"):

@@ -3,7 +3,7 @@
 AGENT_SESSION = "agent-"  # of each talk with the agent
 SESSION_CHARS = 8  # of an id, as people and models read it
 FILE_SESSION = "file_"  # of a text from a file
-TEAM_SESSION = "team_"  # of a colleague's note; the rest names its project
+TEAM_SESSION = "team_"  # of a colleague's note. The rest names its project
 
 
 def short_session(session_id: str) -> str:

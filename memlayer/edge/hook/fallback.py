@@ -27,7 +27,7 @@ NOTICE = (
 
 
 def keep(hook: str, raw: bytes, home_raw: bytes, project_raw: bytes, at_ms: int, outcome: str) -> bytes:
-    """Make the event durable unless the daemon did; return the output.
+    """Make the event durable unless the daemon did. Return the output.
 
     Also starts a daemon. outcome: the result of edge.ipc.protocol.forward. Raises OSError when the disk refuses.
     """
@@ -45,7 +45,7 @@ def keep(hook: str, raw: bytes, home_raw: bytes, project_raw: bytes, at_ms: int,
     if outcome != KEPT and payload.event is not None:
         spool.put(home, payload.event)
     notice = ""
-    with suppress(OSError):  # the event is safe; a full disk must not keep the daemon from being called
+    with suppress(OSError):  # the event is safe. A full disk must not keep the daemon from being called
         error_log.write(paths.hook_log(home), "daemon " + outcome, hook=hook)
         if payload.problem:
             error_log.write(paths.hook_log(home), payload.problem, hook=hook)

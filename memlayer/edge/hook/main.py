@@ -1,7 +1,7 @@
 """The fail-open edge of a hook process.
 
 Read stdin, forward it or keep it, print the answer, exit 0 whatever happens. With a live daemon this file and
-edge.ipc.protocol are all that is imported; edge.home.project_env too where MEMLAYER_ variables are set.
+edge.ipc.protocol are all that is imported. Edge.home.project_env too where MEMLAYER_ variables are set.
 """
 
 # Built in, as `select` is not everywhere: that import costs up to 0.4 ms.
@@ -43,7 +43,7 @@ def run(event: str) -> None:
 
 def serve(event: str) -> None:
     """Read stdin, forward or keep, print."""
-    environ = posix.environ  # bytes to bytes; `os` is not needed for it
+    environ = posix.environ  # bytes to bytes. `os` is not needed for it
     if b"MEMLAYER_DISABLE" in environ:
         from memlayer.edge.home.project_env import is_disabled
 

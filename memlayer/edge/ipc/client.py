@@ -61,8 +61,8 @@ _BUSY = "busy"
 _VERSION = "version"
 _LOST = "lost"
 
-MAX_ADDRESS_BYTES = 103  # macOS: 104 with the closing zero; Linux: 108
-_LOCAL_PEERCRED = 1  # macOS, <sys/un.h>; level 0 is SOL_LOCAL
+MAX_ADDRESS_BYTES = 103  # macOS: 104 with the closing zero. Linux: 108
+_LOCAL_PEERCRED = 1  # macOS, <sys/un.h>. Level 0 is SOL_LOCAL
 
 
 class Client:
@@ -71,7 +71,7 @@ class Client:
     def __init__(self, home: str, root: str, python: str | None = None, *, wait_s: float = WAIT_S) -> None:
         """Keep the home and how to start its daemon.
 
-        home: the memlayer home. root: the plugin's root. python: the interpreter to start a daemon with; None: the
+        home: the memlayer home. root: the plugin's root. python: the interpreter to start a daemon with. None: the
         result of find_runtime(home, root). wait_s: how long to wait for a daemon to come.
         """
         self.home = home
@@ -134,7 +134,7 @@ class Client:
         return arguments.read_answer(reply)
 
     def status(self) -> dict[str, Any] | None:
-        """Return a running daemon's status; None when none runs.
+        """Return a running daemon's status. None when none runs.
 
         Starts nothing. A daemon of another version leaves when asked: it counts as none. Raises DaemonError when it
         hangs.
@@ -268,7 +268,7 @@ def connect(sock: socket.socket, home: str) -> None:
     """Connect to the daemon of `home`, whatever the path's length.
 
     Raises OSError. A unix socket's address holds about a hundred bytes. Longer paths are reached by a relative name: on
-    Linux through /proc/self/fd, which disturbs nothing; elsewhere by changing into the home and back, which the whole
+    Linux through /proc/self/fd, which disturbs nothing. Elsewhere by changing into the home and back, which the whole
     process sees.
     """
     address = os.fsencode(paths.socket(home))

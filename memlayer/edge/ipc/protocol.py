@@ -1,13 +1,13 @@
 """Frames on the socket, both ways, and a hook's use of them.
 
 Request:  `memlayer/<protocol> <build> <op> <deadline_ms> <at_ms> <project> <length>\\n` + `length` bytes
-Answer:   any number of `<tag> <length>\\n` + `length` bytes; the last is `reply`, `error` or `version`
+Answer:   any number of `<tag> <length>\\n` + `length` bytes. The last is `reply`, `error` or `version`
 
 tags: `durable` (the event is redacted and on disk), `progress` (JSON), `reply` (the raw answer), `error` (one line of
 text), `version` (the daemon speaks another version and has not taken the request). `project` is the project folder,
 percent-encoded, "-" for none.
 
-For the price of a bare interpreter start: everything is bytes, and only built-in modules are imported; json and the
+For the price of a bare interpreter start: everything is bytes, and only built-in modules are imported. Json and the
 socket wrapper would double the cost of a hook.
 """
 
@@ -31,7 +31,7 @@ VERSION = b"version"
 SOCKET_NAME = b"daemon.sock"  # paths.SOCKET_NAME as bytes, without importing os
 
 # Outcomes.
-TAKEN = "taken"  # answered; the event is durable
+TAKEN = "taken"  # answered. The event is durable
 KEPT = "kept"  # durable, but the answer did not come in time
 ABSENT = "absent"  # no daemon listens
 LATE = "late"  # connected, but nothing durable within the deadline
@@ -137,7 +137,7 @@ class AnswerReader:
 def forward(home: bytes, op: str, raw: bytes, project_dir: bytes, deadline_s: float, at_ms: int) -> tuple[str, bytes]:
     """Return (outcome, raw answer).
 
-    Never raises; never takes longer than deadline_s plus a moment. home: the memlayer home. at_ms: when the event
+    Never raises. Never takes longer than deadline_s plus a moment. home: the memlayer home. at_ms: when the event
     happened, Unix time. project_dir: absolute, or empty.
     """
     ends = time.monotonic() + deadline_s
@@ -179,7 +179,7 @@ def forward(home: bytes, op: str, raw: bytes, project_dir: bytes, deadline_s: fl
                     return unanswered, b""
         return unanswered, b""
     except (OSError, MemlayerError):
-        # _socket.timeout is an OSError; before Python 3.10 it is not TimeoutError, so it may also end up here.
+        # _socket.timeout is an OSError. Before Python 3.10 it is not TimeoutError, so it may also end up here.
         return unanswered, b""
     finally:
         if sock is not None:

@@ -1,6 +1,6 @@
 """Secrets in command lines, calls of code, URLs, `Authorization` headers and cookies.
 
-All patterns of commands but the capital ones are for lower-case text; a match ends where the value begins.
+All patterns of commands but the capital ones are for lower-case text. A match ends where the value begins.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _FLAG = (
 )
 _USER_FLAG = r"-(?<=\s-)(?:[a-z]{0,6}u|-user|-proxy-user)[ =]?[\"']?[^\s:\"'/]{1,80}:"
 _CAPITAL_P = r"-P(?<=\s-P)[ ]?[\"']{0,5}(?=[^\s\"'-])"
-# A password piped to a program that reads one from stdin; each behind `echo` and `printf`.
+# A password piped to a program that reads one from stdin. Each behind `echo` and `printf`.
 _PIPED_TO = ("-stdin", "--with-token", "secret", "kv put", "passwd", "login")
 _PIPED = (
     r"[ ](?:-n[ ])?(?:[\"']?%s(?:\\\\?n)?[\"']?[ ])?[\"']{0,5}(?=[^\s|\"'$]{4,120}[\"']{0,5}[ ]?\|"
@@ -77,7 +77,7 @@ _SURE_HOST = (
     r"(?:[\w-]+(?:\.[\w-]+)*:\d{2,5}|localhost|\d{1,3}(?:\.\d{1,3}){3}|[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,24}|\[[0-9a-fA-F:]+\])"
     r"(?=[/?#,;)\]]|:\d|$)"
 )
-# Parameters that carry a credential; a vague name needs a value that looks like one.
+# Parameters that carry a credential. A vague name needs a value that looks like one.
 _URL_PARAMETER = (
     r"(?i)([?&;](?:(?:[a-z0-9]{1,20}[_.-]?)?(?:api_?key|access_?key|secret_?key|client_?secret|access_?token|refresh_?token"
     r"|auth_?token|id_?token|session_?token)|service_?key|auth_?key|crtfc_?key|confm_?key|app_?id|app_?key"
@@ -161,7 +161,7 @@ def _flag_values(
             continue
         if program is None and is_reference(value_match.group()):
             continue
-        # `--password options` is prose, `--token ACCESS_TOKEN` a manual's; a value piped to a login is neither.
+        # `--password options` is prose, `--token ACCESS_TOKEN` a manual's. A value piped to a login is neither.
         piped = match.group().startswith(("echo", "printf", "convertto", "net use"))
         if match.group().endswith(" ") and not piped and re.match(r"[A-Za-z]+$|[A-Z_]+$", value_match.group()):
             continue
@@ -260,7 +260,7 @@ def _names_user_and_password(value: str) -> bool:
 def _without_url_password(rest: str, scheme: str) -> str:
     """Redact the password of a URL.
 
-    rest: the URL after `://`; scheme: the text before. The password may hold `@`, `/`, `?` and `#`.
+    rest: the URL after `://`. scheme: the text before. The password may hold `@`, `/`, `?` and `#`.
     """
     if rest.startswith(("[redacted:", "[")):
         return rest
@@ -302,7 +302,7 @@ def _end_of_password(rest: str, at: int, colon: int, database: bool) -> int:
 def _is_credential(value: str, word: str, in_header: bool) -> bool:
     """True for a plausible credential of a header.
 
-    word: the scheme; without a header around them `basic` and `bearer` are ordinary words.
+    word: the scheme. Without a header around them `basic` and `bearer` are ordinary words.
     """
     digits = any(char.isdigit() for char in value)
     if in_header:

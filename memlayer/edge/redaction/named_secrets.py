@@ -39,8 +39,8 @@ _VALUE = (
     + r"|(?:[^\s\"'`<>,;&\uac00-\ud7a3\u3000-\u303f\uff01-\uff60]|[,;&](?!\s|$|[\w.-]{1,30}[ ]?[=:]))+"
 )
 _WORDS_TO_LINE_END = r"[a-z]+(?:[ -][a-z]+){2,11}(?=[.,!]?(?:\s*$|\n|[\"'\\]))"
-_MAX_JUDGED = 300  # characters of a value looked at; an accepted value is removed to its end
-_MOST_NAMES = 6  # within one value; the others are not judged
+_MAX_JUDGED = 300  # characters of a value looked at. An accepted value is removed to its end
+_MOST_NAMES = 6  # within one value. The others are not judged
 _MOST_PARTS = 40  # of a value in pieces
 # Between the quotes of a value in pieces: `"a" + "b"`, `"a"` and `"b"` in the next line.
 _BREAK = r"(?:\r?\n|\\{1,7}n)(?:[ ]{0,8}\d{1,6}\t)?(?:\s|\\{1,7}t){0,80}"

@@ -3,7 +3,7 @@
 A join is the text between a name and its value. All patterns are for lower-case text. Groups of NAMED_VALUE: name,
 suffix (`_prod`, `_key`), other (any other rest of the name), close (quotes and brackets after it), then exactly one
 join: fallback, element, attribute, typed, equal, assign (with newline), call, quoted, prose, korean, bare. The rules
-judge a value by its join and its look; match is always a match of NAMED_VALUE.
+judge a value by its join and its look. Match is always a match of NAMED_VALUE.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _COPULAS = (
     "야", "이야", "입니다", "이에요", "예요", "에요", "이고", "임", "이다", "이니", "인데", "였",
     "이었", "라고", "이라고",
 )  # fmt: skip
-_FIELD = r"(?:칸|필드|입력|화면|버튼)"  # where a password is typed; a name may follow
+_FIELD = r"(?:칸|필드|입력|화면|버튼)"  # where a password is typed. A name may follow
 # Takes a name and the value where it is missing.
 _GETTER = (
     r"(?:getenv|get_?env\w{0,12}|env|env\w{0,8}\.(?:get|fetch|str)|environ\.(?:get|setdefault)|set_?default|fetch"
@@ -100,7 +100,7 @@ _NAMES = "|".join(
         "키(?=[\\s는은가이를을:=：\"'])(?:" + _owned("키", _KOREAN_KEY_OWNERS, " ") + ")",
     ]
 )  # fmt: skip
-# A run that goes on for 60 characters is no name; looking further from each of its parts would be slow.
+# A run that goes on for 60 characters is no name. Looking further from each of its parts would be slow.
 NAME_START = r"\[redacted:[a-z0-9-]+\]|(?:" + _NAMES + r")(?![a-z0-9_-]{60})"
 SECRET_NAME = "(?:" + _NAMES + ")" + _SUFFIX + "(?:(?<=secret)s|(?<=password)s)?(?![a-z0-9_-])"  # and nothing behind it
 _NAME = (

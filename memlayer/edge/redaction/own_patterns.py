@@ -1,6 +1,6 @@
 """Patterns of the person's own, taken out beside the known secrets.
 
-The daemon checks `privacy.extra_patterns` (config.privacy) and writes them to own_patterns.json in the home; a hook
+The daemon checks `privacy.extra_patterns` (config.privacy) and writes them to own_patterns.json in the home. A hook
 without a daemon reads them there. A process that was given none pays one comparison a text.
 """
 

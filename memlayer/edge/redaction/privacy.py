@@ -22,7 +22,7 @@ UNSEARCHED = "[redacted:unsearched]"  # in the place of a text that took too lon
 _BUDGETS = ((1, 0.6), (8, 0.15), (64, 0.08))
 _UNTIMED_CHARS = 4_000
 
-# Each removal can bring text together that was apart; the text is settled when nothing changes any more.
+# Each removal can bring text together that was apart. The text is settled when nothing changes any more.
 _MAX_ROUNDS = 4
 
 _CHEAP_SIGNS = ("\x1b", "\x9b")
@@ -46,7 +46,7 @@ _PRINTABLE_UNSEEN = ("\ufe0f", "\ufe0e", "\u3164", "\uffa0", "\u115f", "\u1160",
 _WRITTEN = "[\t\n\r -~\uac00-\ud7a3\uff01-\uff5e]"
 _HIDDEN_BETWEEN = f"[{_UNSEEN_OR_SHAPING}](?<={_WRITTEN}[{_UNSEEN_OR_SHAPING}])[{_UNSEEN_OR_SHAPING}]*(?={_WRITTEN})"
 
-# `- [mem:x9Yz2w] 2026-11-19: text` is a whole line of ours, also when its header was lost; so are the lines of older
+# `- [mem:x9Yz2w] 2026-11-19: text` is a whole line of ours, also when its header was lost. So are the lines of older
 # versions, `- turn_2026-11-19_81d2: text [mem:x9Yz2w]`, still found in transcripts.
 _CITED = r"\[mem:[^\]\s]{1,40}\]"
 _DATED_ENTRY = r"[\s>]*- " + _CITED + r" \d{4}-\d\d-\d\d: "
@@ -225,7 +225,7 @@ _NARROW.update(zip(map(ord, "　〈〉【】〔〕"), map(ord, " <>[][]")))
 def private_spans(text: str) -> list[tuple[int, int, bool]]:
     """Return (start, end, is empty) of each private span.
 
-    In order and disjoint; linear in the text's length. Empty: nothing stands between its tags. Tags are
+    In order and disjoint. Linear in the text's length. Empty: nothing stands between its tags. Tags are
     `<private>...</private>`, `[private]...[/private]` and `<!-- private -->...<!-- /private -->`, in any case, with
     white space or attributes in the tag, escaped (`&lt;private&gt;`, `\\u003cprivate\\u003e`) or in full width, as a
     Korean keyboard writes it. Spans nest. An opener without its end covers the rest of the text: forgetting to close

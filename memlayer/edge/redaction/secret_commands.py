@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     _Row = tuple[tuple[str, ...], str, str]
 
 _READ: list[_Row] = []  # the table, once it was read
-_MAX_CHARS = 20_000  # of a command; a longer one is not searched, and its output not kept
+_MAX_CHARS = 20_000  # of a command. A longer one is not searched, and its output not kept
 _SEARCHED_CHARS = 2_000  # of a part of it
 
 _PART = r"(?:\\.|[^\\\n;&|\"']|\"(?:\\.|[^\"\\])*\"|'[^']*'|&(?!&)|\|(?!\|)|[\"'\\])+"

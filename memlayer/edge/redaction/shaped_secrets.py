@@ -25,8 +25,8 @@ _UUID = "%s{8}-%s{4}-%s{4}-%s{4}-%s{12}" % ((_HEX,) * 5)
 _MACROS = (("{UUID}", _UUID), ("{HEX}", _HEX), ("{END}", _END), ("{HASH_END}", _HASH_END))
 _TABLE: dict[str, list[tuple[str, tuple[str, ...], str]]] = {}  # how -> (kind, words, pattern), once it was read
 
-LEAST_TOKEN = 15  # characters of the shortest match of any shape; none holds white space
-_MOST_SPLIT = 600_000  # characters; words of more would take too much memory
+LEAST_TOKEN = 15  # characters of the shortest match of any shape. None holds white space
+_MOST_SPLIT = 600_000  # characters. Words of more would take too much memory
 
 _FREE_PREFIXES = ("AccountKey=", "SharedAccessKey=")  # Azure connection strings
 _DISCORD = r"[MNO](?<![\w-][MNO])[\w-]{22,28}\.[\w-]{6}\.[\w-]{26,40}(?![\w-])"

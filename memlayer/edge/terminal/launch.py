@@ -50,7 +50,7 @@ def main(root: str, argv: list[str]) -> int:
         return streams.tell_error(argv, "stopped; the next start begins again", streams.STOPPED)
     sys.stdout.flush()
     sys.stderr.flush()
-    # A macOS framework Python in a venv leaves this behind; the next Python would take itself for the first.
+    # A macOS framework Python in a venv leaves this behind. The next Python would take itself for the first.
     os.environ.pop("__PYVENV_LAUNCHER__", None)
     script = os.path.join(root, "memlayer", "cli", *(("doctor", "bare.py") if is_bare else ("__main__.py",)))
     os.execv(python, [python, "-I", *(["-S"] if is_bare else []), script, *argv])

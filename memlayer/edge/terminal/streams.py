@@ -9,7 +9,7 @@ TYPE_CHECKING = False  # for type checkers, without importing `typing`
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-USER_ERROR, USAGE_ERROR, STOPPED = 1, 2, 130  # exit codes; the last as a shell has it for Ctrl-C
+USER_ERROR, USAGE_ERROR, STOPPED = 1, 2, 130  # exit codes. The last as a shell has it for Ctrl-C
 _KINDS = {USER_ERROR: "error", USAGE_ERROR: "usage", STOPPED: "stopped"}
 
 

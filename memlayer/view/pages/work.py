@@ -14,7 +14,7 @@ from memlayer.view.visit import Visit, endpoint
 from memlayer.wire import tasks as ops
 
 CLOSED_SHOWN = 20
-# Name in a form -> wish; the lane of the board that a card is dragged to has the same name.
+# Name in a form -> wish. The lane of the board that a card is dragged to has the same name.
 WISHES = {
     "start": Status.IN_PROGRESS,
     "done": Status.DONE,

@@ -159,7 +159,7 @@ def say_by_session() -> None:
 def off_verb(as_json: bool) -> None:
     """Stop it: nothing more is read or sent, no model asked.
 
-    You are not asked again. The notes stay; `memlayer forget` removes them.
+    You are not asked again. The notes stay. `memlayer forget` removes them.
     """
     from memlayer.config import load_what_holds
     from memlayer.config.edit import set_settings

@@ -38,7 +38,7 @@ def work_verb() -> None:
 def topics_verb(project: str | None, days: int, limit: int, with_sessions: bool, as_json: bool) -> None:
     """Show a month's work as topics of sessions that share words.
 
-    No model is asked. Each line tells how its newest session ended; --sessions lists their citations.
+    No model is asked. Each line tells how its newest session ended. --sessions lists their citations.
 
     \b
     Examples:

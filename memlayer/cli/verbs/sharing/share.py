@@ -136,7 +136,7 @@ def pull(as_json: bool) -> None:
 @share_verb.command("status")
 @json_option
 def status(as_json: bool) -> None:
-    """Show what is behind and why, in numbers; asks no server.
+    """Show what is behind and why, in numbers. Asks no server.
 
     Example: memlayer share status
     """
@@ -188,7 +188,7 @@ def key(as_json: bool) -> None:
 def drop(machine: str, as_json: bool) -> None:
     """Take over the log of a machine that is gone for good.
 
-    Its rows are taken in and sent by this machine; its objects are removed.
+    Its rows are taken in and sent by this machine. Its objects are removed.
 
     Example: memlayer share drop old-laptop
     """
@@ -203,7 +203,7 @@ def drop(machine: str, as_json: bool) -> None:
 def rewrite(as_json: bool) -> None:
     """Send all that this machine wrote anew, and remove the old log.
 
-    For git after a forget: a repository on this machine is cleared of old commits as well; a server keeps them until
+    For git after a forget: a repository on this machine is cleared of old commits as well. A server keeps them until
     its own garbage collection.
 
     Example: memlayer share rewrite
@@ -221,7 +221,7 @@ def rewrite(as_json: bool) -> None:
 @click.option("--delete", is_flag=True, help="Remove what this machine sent from the share as well.")
 @json_option
 def stop(delete: bool, as_json: bool) -> None:
-    """Stop sharing; every memory stays here.
+    """Stop sharing. Every memory stays here.
 
     The key goes, too. What this machine sent stays in the share for the others, unless --delete.
 

@@ -35,7 +35,7 @@ def team_verb(context: click.Context, from_stdin: bool, project: str | None, as_
     """Share promoted notes with colleagues, by git, folder or bucket.
 
     Only notes travel that `memlayer team promote` was given, each with its author, day, project and a hash of its
-    evidence; never a turn. A colleague's note counts as evidence, never as an order of yours.
+    evidence. Never a turn. A colleague's note counts as evidence, never as an order of yours.
     See docs/sharing.md#a-team.
 
     Without another word it shows the state.
@@ -190,7 +190,7 @@ def leave(keep: bool, project: str | None, as_json: bool) -> None:
 def promote_verb(id_: tuple[str, ...], undo: bool, as_json: bool) -> None:
     """Give notes of yours to the project's team.
 
-    A note, decision, fact, cause or preference; never a turn. `memlayer forget` and an edit travel as well.
+    A note, decision, fact, cause or preference. Never a turn. `memlayer forget` and an edit travel as well.
 
     \b
     Examples:

@@ -51,7 +51,7 @@ def promote(state: State, arguments: ops.Promote, progress: Progress) -> ops.Pro
     services.teams.promote(memory, is_undone=arguments.undo)
     try:
         services.teams.sync(memory.project_id, pulls=False)
-    except ShareError as bad:  # noted; it goes with the next session
+    except ShareError as bad:  # noted. It goes with the next session
         problem = str(bad)
     address = shown(services.teams.state(memory.project_id)["address"])
     return ops.Promoted(memory=memory_row(state, memory), address=address, problem=problem)
