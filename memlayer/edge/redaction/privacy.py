@@ -45,6 +45,7 @@ _UNSEEN_OR_SHAPING = _UNSEEN_SIGNS + "\u115f\u1160\u2800\ufe0e\ufe0f"
 _PRINTABLE_UNSEEN = ("\ufe0f", "\ufe0e", "\u3164", "\uffa0", "\u115f", "\u1160", "\u034f", "\u2800")
 _WRITTEN = "[\t\n\r -~\uac00-\ud7a3\uff01-\uff5e]"
 _HIDDEN_BETWEEN = f"[{_UNSEEN_OR_SHAPING}](?<={_WRITTEN}[{_UNSEEN_OR_SHAPING}])[{_UNSEEN_OR_SHAPING}]*(?={_WRITTEN})"
+_HIDDEN_AT_START = f"\\A[{_UNSEEN_OR_SHAPING}]+(?={_WRITTEN})"  # within words once a speaker's name stands before
 
 # `- [mem:x9Yz2w] 2026-11-19: text` is a whole line of ours, also when its header was lost. So are the lines of older
 # versions, `- turn_2026-11-19_81d2: text [mem:x9Yz2w]`, still found in transcripts.
@@ -190,7 +191,7 @@ def _without_hidden_signs(text: str) -> str:
     seen = text.replace("\n", "").replace("\t", "").isprintable()
     if seen and (text.isascii() or not any(sign in text for sign in _PRINTABLE_UNSEEN)):
         return text  # the pattern takes milliseconds to compile
-    return re.sub(_HIDDEN_BETWEEN, "", text)
+    return re.sub(_HIDDEN_AT_START, "", re.sub(_HIDDEN_BETWEEN, "", text))
 
 
 def _without_private_spans(text: str) -> str:

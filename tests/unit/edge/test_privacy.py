@@ -297,3 +297,9 @@ def test_time_is_linear(piece: str) -> None:
         started = time.process_time()
         function(text)
         assert time.process_time() - started < 4
+
+
+@pytest.mark.parametrize("sign", ["\x8c", "\u200b", "\ufeff", "\u2060\u200b"])
+@pytest.mark.parametrize("text", ["bøý", "안녕, 포트는 7481", "see port 7481"])
+def test_text_behind_a_speakers_name_is_redacted_as_by_itself(sign: str, text: str) -> None:
+    assert redact("User: " + redact(sign + text)) == "User: " + redact(sign + text) == "User: " + text
