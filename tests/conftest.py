@@ -15,7 +15,7 @@ import pytest
 from memlayer.adapters.embedding.lazy_import import import_lancedb
 from memlayer.edge.ipc.client import Client
 from memlayer.errors import MemlayerError
-from tests.support.leftovers import left_running
+from tests.support.leftovers import end_all, left_running
 from tests.support.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -98,6 +98,7 @@ def hook(home: Path, project: Path) -> Iterator[HookRunner]:
     yield runner
     with contextlib.suppress(MemlayerError):  # one that a hook has woken all the same
         Client(str(home), str(ROOT), sys.executable).call("stop", {}, deadline_s=5.0, start=False)
+    end_all(home)  # on a busy machine a verb may have started a second one, which waited for the first to leave
 
 
 @pytest.fixture
