@@ -124,7 +124,7 @@ def _halves(candidate: Candidate) -> list[Candidate]:
 
 def _is_plain_rule(candidate: Candidate) -> bool:
     text, plain = trimmed(candidate.text), trimmed(candidate.plain)
-    if candidate.asks or _CODE.search(text):
+    if candidate.asks or _CODE.search(text) or has("lets_go", plain):
         return False
     if has("wish", plain) and not any(has(sign, plain) for sign in _UNFIT_FOR_WISH):
         return True

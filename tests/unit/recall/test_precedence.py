@@ -163,3 +163,23 @@ def test_an_answer_with_a_cause_is_found_by_its_error(home: Path) -> None:
     asked = "The checkout endpoint keeps throwing KeyError: 'currency'. can you look?"
     memory = TurnsInMemory.by_the_shipped_model(home, [(asked, cause), OTHER], a_session=1)
     assert "legacy carts" in memory.ask("KeyError currency again in checkout, have we seen this before?").block
+
+
+@pytest.mark.parametrize(
+    ("cause", "change", "asked"),
+    [
+        (
+            ("웹훅이 두 번 오는 원인을 찾아줘", "10초 안에 200을 못 받으면 다시 보냅니다. 포트는 9417입니다."),
+            ("포트는 9418로 바꾸자", "포트를 9418로 바꿨습니다."), "웹훅이 두 번 온 원인이 뭐였지?",
+        ),
+        (
+            ("Why does the webhook come twice?", "It is sent again without a 200 within 10 seconds. The port is 9417."),
+            ("Change the port to 9418", "The port is 9418 now."), "what was the reason why the webhook came twice?",
+        ),
+    ],
+)  # fmt: skip
+def test_turn_with_an_older_value_of_another_matter_is_given(
+    home: Path, cause: tuple[str, str], change: tuple[str, str], asked: str
+) -> None:
+    memory = TurnsInMemory.by_the_shipped_model(home, [cause, change, OTHER], a_session=1)
+    assert "200" in memory.ask(asked).block
