@@ -18,7 +18,7 @@ MAX_CHARS = 4_000_000
 
 
 class ResponseCache:
-    """The last answers of temperature 0.0, which do not vary."""
+    """The last answers at temperature 0.0, which are always the same."""
 
     def __init__(self, *, max_answers: int = MAX_ANSWERS, max_chars: int = MAX_CHARS) -> None:
         """max_answers: 0 switches the cache off. max_chars: of all answers as JSON."""

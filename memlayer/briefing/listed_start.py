@@ -27,7 +27,8 @@ ABOUT = "About %s:"  # a subject that a model or a stranger wrote never reads li
 BY_MODEL = "(a model's own words) "
 # A start of this length is read in passing. Beyond it the notes that long rested are told by their subjects alone.
 ROOMY_CHARS = 2500
-RULE_CHARS, RULES_SHARE = 90, 0.4  # of a rule that has a headline and is told in its own words; of the room, for all
+RULE_CHARS = 90  # of a rule. A longer one has its headline, where there is one
+RULES_SHARE = 0.4  # of the room, for all rules
 REST_SESSIONS = 30
 
 

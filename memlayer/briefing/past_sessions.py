@@ -148,20 +148,17 @@ def of_a_script(turns: Sequence[Memory]) -> frozenset[str]:
     return frozenset(turn for turn, term in openings.items() if term and counted[term] > TEMPLATE_TURNS)
 
 
-def sent_again(turns: Sequence[Memory]) -> frozenset[tuple[str, str]]:
-    """Return (session, prompt) of turns that begin as another session's do.
-
-    An order in such a prompt is its template's: nobody types so long an opening twice.
-    """
+def sent_again(turns: Sequence[Memory]) -> dict[tuple[str, str], int]:
+    """Return (session, prompt) -> characters, of prompts sent in several sessions."""
     sessions: dict[str, set[str]] = {}
     openings = {turn.id: _opening(turn) for turn in turns}
     for turn in turns:
         sessions.setdefault(openings[turn.id], set()).add(turn.session_id)
-    return frozenset(
-        (turn.session_id, turn.prompt_id)
+    return {
+        (turn.session_id, turn.prompt_id): len(prompt_and_answer(turn.text)[0])
         for turn in turns
         if openings[turn.id] and len(sessions[openings[turn.id]]) > 1
-    )
+    }
 
 
 def _opening(turn: Memory) -> str:

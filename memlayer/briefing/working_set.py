@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from memlayer.briefing import listed_start, past_sessions
@@ -22,6 +22,7 @@ MAX_TASKS = 3
 FRESH_SESSIONS = 3  # later ones in which a task may go unmentioned (of 75 such lines 48 were idle, 20 untrue)
 TURNS_LOOKED_AT, SUMMARIES_LOOKED_AT = 300, 40
 MAX_NOTES, MAX_OF_TEAM = 1000, 2
+WISH_SHARE = 0.5  # of a prompt that is sent again, for an order to be its sender's
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,8 @@ def _known(
         store.memories(MemoryQuery(project_id=scope, category=Category.CORE, is_current=True, limit=MAX_NOTES))
         for scope in (project_id, GLOBAL)
     )
-    templated = past_sessions.sent_again(reports)
-    orders = [order for order in orders if order.pinned or (order.session_id, order.prompt_id) not in templated]
+    again = past_sessions.sent_again(reports)
+    orders = [order for order in orders if not _is_of_a_template(order, again)]
     told = {order.id for order in orders}.union(excluded_ids)
     ours = [row for row in core if is_noted(row) or not is_rule_made(row)]
     every = {row.id: row for row in (*orders, *ours, *everywhere)}
@@ -96,6 +97,14 @@ def _known(
         unproven=by_models(store, [row for row in notes if row.settled != SESSION_READER]),
         uses=uses,
     )
+
+
+def _is_of_a_template(order: Memory, again: Mapping[tuple[str, str], int]) -> bool:
+    """Return whether an order is a small part of a repeated prompt.
+
+    A person who says a wish again says it alone.
+    """
+    return not order.pinned and len(order.text) < WISH_SHARE * again.get((order.session_id, order.prompt_id), 0)
 
 
 def _sessions(

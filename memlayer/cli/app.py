@@ -15,7 +15,7 @@ from memlayer.edge.terminal.names import in_present_names
 from memlayer.edge.terminal.streams import wants_json
 
 SLASH_WITH_PROJECT = ("forget", "list", "remember", "review", "search", "task list", "team")
-# Verbs of slash commands that need words -> what is typed behind them.
+# A slash command's verb -> an example of the words that it needs.
 SLASH_NEEDS = {
     "search": "WORDS",
     "remember": "TEXT",

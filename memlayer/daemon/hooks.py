@@ -146,10 +146,10 @@ def _start_context(state: State, call: HookCall) -> str:
     own = str(call.event["id"])
     others = [path for path in spool.waiting(state.home) if own not in path]
     # Turns without an answer stand in no start; of events that a hook spooled by itself nobody knows.
-    is_told = not others or state.waiting.answered(session.project_id) or len(others) > state.waiting.count
+    may_change = not others or state.waiting.answered(session.project_id) or len(others) > state.waiting.count
     taking = batches.take_soon(state) if others else state.waiting.taking
     taking.add_done_callback(lambda _: _prepare(state, session.project_id, call.place.root))
-    if state.is_open and is_told:  # while it opens, which takes longer, nothing is waited for
+    if state.is_open and may_change:  # while it opens, which takes longer, nothing is waited for
         left_s = TAKING_SHARE * (call.ends_s - time.monotonic())
         # A compaction has taken its session in before the summary was written. Its orders must not come late.
         _wait(taking, time.monotonic() + (CATCH_UP_WAIT_S if payload.source == "compact" else left_s))

@@ -84,7 +84,7 @@ def for_machines(value: object, name: str = "") -> object:
 
 
 def sent_line(sends: Iterable[str] | None) -> str:
-    """Return what leaves this machine; "" where nobody knows."""
+    """Return the line on data that leave; "" if unknown."""
     told = "; ".join(line(row, 200) for row in sends or ())
     return "" if sends is None else told or "nothing: notes go where Claude Code sends your prompts"
 

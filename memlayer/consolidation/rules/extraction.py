@@ -115,9 +115,8 @@ def _said(prompt: str, today: datetime.date) -> list[Statement]:
 
 def _kind_said(text: str, plain: str, prompt: str, today: datetime.date) -> Kind | None:
     """The kind of a person's sentence, None for a passing order."""
-    if any(has(sign, plain) for sign in ("one_off", "hedge", "speaks", "set_phrase", "lets_go")) or has(
-        "points_away", text
-    ):
+    passing = ("one_off", "hedge", "speaks", "set_phrase", "lets_go")
+    if any(has(sign, plain) for sign in passing) or has("points_away", text):
         return None
     if has("prefers", plain):
         return Kind.PREFERENCE

@@ -23,7 +23,7 @@ MAX_RULE_PROMPT_CHARS = 300  # a longer prompt quotes: guidelines, reviews and r
 MAX_RULE_CHARS = 240
 FEWEST_WORDS = 3
 STUMP_WORDS = 3  # a rule as short as that completes the sentence before it
-LET_GO_WORDS = 2  # that the taking back shares with its rule
+LET_GO_WORDS = 2  # that the taking back shares with its rule, or half of a short one
 BAN_WORDS = 5  # and as short a prohibition behind a rule: "store won as integers. no floats"
 # Signs that a sentence asks, is cut off, or needs a text that is not here.
 _UNFIT = ("question", "unfinished", "points_away", "outside", "guess", "moment", "speaks", "set_phrase")
@@ -57,10 +57,12 @@ def let_go(prompt: str, rules: Sequence[str]) -> list[int]:
 
     As "이제 그만해도 돼" does. A sentence may take back the half of a rule, so a person is asked. Silent in doubt.
     """
-    terms = [frozenset(index_terms(sentence).split()) for sentence in _letting_go(prompt)]
-    shared = [max((len(own & set(index_terms(rule).split())) for own in terms), default=0) for rule in rules]
+    told = [frozenset(index_terms(sentence).split()) for sentence in _letting_go(prompt)]
+    terms = [frozenset(index_terms(rule).split()) for rule in rules]
+    shared = [max((len(own & words) for words in told), default=0) for own in terms]
     most = max(shared, default=0)
-    return [place for place, count in enumerate(shared) if count == most] if most >= LET_GO_WORDS else []
+    near = [place for place, count in enumerate(shared) if count and count == most]
+    return [place for place in near if most >= LET_GO_WORDS or 2 * most >= len(terms[place])]
 
 
 def takes_back(prompt: str) -> bool:

@@ -101,18 +101,24 @@ def test_long_rule_stands_whole_and_never_as_its_half(kept: Kept, rule: str) -> 
 
 
 @pytest.mark.parametrize(
-    "prompt",
+    ("prompt", "order"),
     [
-        "Review the staged diff of the shop. Reply in English, at most five bullets, no praise. Diff: a.py +%d",
-        "가게 저장소에 올라온 변경을 검토해줘. 답은 항상 영어로, 다섯 줄 안으로만 써줘. 바뀐 줄은 %d 줄이야",
+        (
+            "Review the staged diff of the shop. Reply in English, at most five bullets, no praise. Diff: a.py +%d",
+            "Reply in English, at most five bullets",
+        ),
+        (
+            "가게 저장소에 올라온 변경을 검토해줘. 답은 항상 영어로, 다섯 줄 안으로만 써줘. 바뀐 줄은 %d 줄이야",
+            "답은 항상 영어로, 다섯 줄 안으로만 써줘.",
+        ),
     ],
 )
-def test_order_of_a_prompt_that_is_sent_again_is_no_rule(kept: Kept, prompt: str) -> None:
+def test_order_of_a_prompt_that_is_sent_again_is_no_rule(kept: Kept, prompt: str, order: str) -> None:
     mine = "커밋 메시지는 앞으로 한국어로 쓰고 제목 앞에 티켓 번호를 붙여줘 알겠지"
     for session, text in (("mine", mine), ("run1", prompt % 1), ("run2", prompt % 2)):
         kept.turn("User: %s\nAssistant: 네, 했습니다." % text, session=session)
     kept("core", "preference", mine, session="mine")
-    kept("core", "preference", "Reply in English, at most five bullets", session="run1")
+    kept("core", "preference", order, session="run1")
     sent = {row.session_id: row.prompt_id for row in kept.store.memories() if row.category == "conversation"}
     kept.store.put_memories(
         [
@@ -122,3 +128,21 @@ def test_order_of_a_prompt_that_is_sent_again_is_no_rule(kept: Kept, prompt: str
         ]
     )
     assert rules(kept) == [mine]
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        "응답은 짧게 해줘, and never push to main directly",
+        "앞으로 커밋 메시지는 항상 한국어로 쓰고 제목 앞에 티켓 번호를 붙여줘",
+        "From now on write commit messages in English and put the ticket first",
+    ],
+)
+def test_wish_that_a_person_says_again_stays_a_rule(kept: Kept, wish: str) -> None:
+    for session in ("s1", "s2"):
+        kept.turn("User: %s\nAssistant: 네, 알겠습니다." % wish, session=session)
+    kept("core", "preference", wish, session="s1")
+    [turn] = [row for row in kept.store.memories() if row.session_id == "s1" and row.category == "conversation"]
+    [rule] = [row for row in kept.store.memories() if row.category == "core"]
+    kept.store.put_memories([replace(rule, prompt_id=turn.prompt_id)])
+    assert rules(kept) == [wish]

@@ -109,6 +109,7 @@ KEPT = [
         ("forget the rule about emojis in commit messages", 4),
         ("더 이상 pnpm 안 써도 돼, npm 으로 가", 5),
         ("prod DB no longer needs to be read-only for us", 6),
+        ("티켓번호는 안 붙여도 돼, 이제", 1),
     ],
 )
 def test_rule_that_is_let_go(prompt: str, place: int) -> None:

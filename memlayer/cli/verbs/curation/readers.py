@@ -92,7 +92,7 @@ def reader_of(state: NotesState) -> tuple[str, str]:
 
 
 def work_and_price(state: NotesState) -> tuple[str, str]:
-    """Return what is read by whom, and what that costs."""
+    """Return the reader, its sessions and their cost."""
     name, payer = reader_of(state)
     return (
         f"{name} reads each session once, when it is over: what you typed, how the answers ended, names of changed "
@@ -103,7 +103,7 @@ def work_and_price(state: NotesState) -> tuple[str, str]:
 
 
 def offer_rows(state: NotesState, unread: SessionsRead) -> list[tuple[str, str]]:
-    """Return who would read, for what price, and how to say yes.
+    """Return the possible reader, its price, and the way to it.
 
     unread: the estimate for earlier sessions.
     """

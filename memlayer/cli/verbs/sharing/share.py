@@ -136,7 +136,7 @@ def pull(as_json: bool) -> None:
 @share_verb.command("status")
 @json_option
 def status(as_json: bool) -> None:
-    """Show what is behind and why, in numbers. Asks no server.
+    """Show rows not yet sent or taken in. Asks no server.
 
     Example: memlayer share status
     """
