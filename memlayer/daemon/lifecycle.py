@@ -39,6 +39,7 @@ LOCK_WAIT_S = 15.0
 SETTLE_S = 10.0
 REST_S = 60.0  # without a request, after which memory that nobody uses is given back
 TICK_S = 5.0
+STOPPED = b"stopped"  # first word of the lock of a daemon that was told to go
 MAX_LOG_BYTES = 1_000_000
 
 logger = logging.getLogger(__name__)
@@ -69,7 +70,7 @@ def hold(home: str, wait_s: float) -> int | None:
     """Take the lock and return its open file.
 
     None if another process still holds it after wait_s. The kernel frees it with the process, however that ends. The
-    file's text, pid and start, is for people only.
+    file's text, pid and start, is for people, but for the time of a stop: see _was_stopped.
     """
     fd = os.open(paths.lock(home), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, paths.FILE_MODE)
     ends = time.monotonic() + wait_s
@@ -83,8 +84,6 @@ def hold(home: str, wait_s: float) -> int | None:
             time.sleep(0.05)
             continue
         if still_ours(home, fd):
-            os.ftruncate(fd, 0)
-            os.write(fd, b"%d %d\n" % (os.getpid(), int(time.time())))
             return fd
         os.close(fd)  # the file was replaced while we waited for it: a lock on a ghost
         return hold(home, max(0.0, ends - time.monotonic()))
@@ -100,13 +99,17 @@ def still_ours(home: str, fd: int) -> bool:
     return (named.st_dev, named.st_ino) == (ours.st_dev, ours.st_ino)
 
 
-def run(home: str) -> int:
-    """Be the daemon of `home` unless there is one; return exit code."""
+def run(home: str, began_ns: int) -> int:
+    """Be the daemon of `home` unless there is one; return exit code.
+
+    began_ns: when this process began. A stop asked for since then is meant for it, too.
+    """
     os.umask(0o077)
     paths.make_folder(home)
     lock_fd = _take_over(home)
-    if lock_fd is None:
+    if lock_fd is None or _was_stopped(lock_fd, began_ns):
         return 0
+    _sign(lock_fd, b"%d %d\n" % (os.getpid(), int(time.time())))
     stamp = settings_stamp(home)  # first: a file written while it is read counts as changed
     answered = plugin_option.notes_answer(home)
     settings, problem = load_what_holds(home, os.environ)
@@ -220,6 +223,8 @@ def _leave(state: State, server: Server, lock_fd: int, at_home: bool) -> None:
         logger.info("gone, %s", "settled" if settled else "with jobs left to the next one")
         with contextlib.suppress(FileNotFoundError):
             os.unlink(paths.socket(state.home))
+        if state.stopped_ns:
+            _sign(lock_fd, b"%s %d\n" % (STOPPED, state.stopped_ns))
     # Threads of onnxruntime and LanceDB may be in the middle of things. Nothing of theirs is worth waiting for.
     os._exit(0)
 
@@ -234,6 +239,20 @@ def _take_over(home: str) -> int | None:
         lock_fd = hold(home, 0.1)
         if lock_fd is not None or _listens(home) or time.monotonic() > ends:
             return lock_fd
+
+
+def _was_stopped(lock_fd: int, began_ns: int) -> bool:
+    """Return whether a person stopped the daemon of this home after began_ns.
+
+    A busy machine starts two: the second waits for the lock, and must not come back behind the person's word.
+    """
+    word, _, stopped_ns = os.pread(lock_fd, 64, 0).partition(b" ")
+    return word == STOPPED and stopped_ns.strip().isdigit() and int(stopped_ns) > began_ns
+
+
+def _sign(lock_fd: int, text: bytes) -> None:
+    os.ftruncate(lock_fd, 0)
+    os.pwrite(lock_fd, text, 0)
 
 
 def _listens(home: str) -> bool:
@@ -285,9 +304,9 @@ def start_log(home: str, level: str) -> None:
     own.propagate = False
 
 
-def main() -> None:
-    """Run the daemon of MEMLAYER_HOME."""
+def main(began_ns: int) -> None:
+    """Run the daemon of MEMLAYER_HOME; began_ns as for run."""
     gc.freeze()
     switch_often()
     home = paths.home_of()
-    sys.exit(run(home))
+    sys.exit(run(home, began_ns))

@@ -5,6 +5,7 @@ Gone when told, idle or homeless; nothing lost, nothing left behind.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import signal
@@ -12,10 +13,12 @@ import socket
 import subprocess
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from memlayer.edge.home import paths
 from memlayer.edge.ipc import protocol
 from tests.support.processes import Daemon, HookRunner
 
@@ -55,6 +58,38 @@ def test_damaged_files_are_quarantined(hook: HookRunner, home: Path) -> None:
         assert (stats["events"], stats["quarantined"], stats["spool_waiting"]) == (2, 3, 0)
     reasons = sorted(path.read_text() for path in (home / "quarantine").glob("*.reason"))
     assert reasons == ["foreign: no id\n", "not a regular file\n", "torn: not JSON\n"]
+
+
+@pytest.mark.parametrize("is_later", [False, True])
+def test_waiting_daemon_heeds_stop(home: Path, is_later: bool) -> None:
+    home.mkdir(mode=0o700)
+    lock = paths.lock(str(home))
+    with open(lock, "w", encoding="utf-8") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        second = Daemon(ROOT, home)
+        with ThreadPoolExecutor(1) as pool:
+            started = pool.submit(second.start)
+            time.sleep(0.3)  # it waits for the lock now
+            held.write("stopped %d\n" % (0 if is_later else time.time_ns()))
+            held.flush()
+            fcntl.flock(held, fcntl.LOCK_UN)
+            if is_later:
+                started.result()
+                assert second.stop() == 0
+                return
+            with pytest.raises(AssertionError):  # it has gone without an answer
+                started.result()
+    assert second.process is not None and second.process.wait(5) == 0
+    second.process.stderr.close()  # type: ignore[union-attr]
+    assert not (home / "daemon.sock").exists()
+
+
+def test_stop_is_written_for_those_that_wait(daemon: Daemon) -> None:
+    assert daemon.client.stop(deadline_s=20)
+    assert daemon.stop() == 0  # reaped
+    assert Path(paths.lock(str(daemon.home))).read_text().startswith("stopped ")
+    daemon.start()
+    assert Path(paths.lock(str(daemon.home))).read_text().split()[0].isdigit()
 
 
 def test_second_daemon_leaves_at_once(daemon: Daemon) -> None:

@@ -8,8 +8,10 @@ import signal
 import time
 from pathlib import Path
 
+GRACE_S = 12.0  # a daemon whose home was deleted looks for it every five seconds, then lets its clients go
 
-def left_running(folder: Path, grace_s: float = 5.0) -> dict[int, str]:
+
+def left_running(folder: Path, grace_s: float = GRACE_S) -> dict[int, str]:
     """Return pid -> command of each other process that works in `folder` once `grace_s` has passed."""
     deadline = time.monotonic() + grace_s
     while True:

@@ -111,7 +111,7 @@ def serve(home: Path, result: Path) -> None:
 
     watch.start()
     threading.Thread(target=driven).start()
-    lifecycle.run(str(home))
+    lifecycle.run(str(home), time.time_ns())
 
 
 @click.command(help=__doc__)

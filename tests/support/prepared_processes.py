@@ -279,7 +279,7 @@ def _become_daemon() -> NoReturn:
     try:
         from memlayer.daemon.lifecycle import main
 
-        main()
+        main(time.time_ns())
     except SystemExit as left:
         os._exit(left.code if isinstance(left.code, int) else 1)
     except BaseException:

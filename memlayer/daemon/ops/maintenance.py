@@ -165,6 +165,7 @@ def status(state: State, arguments: ops.Status, progress: Progress) -> ops.Statu
 
 def stop(state: State, arguments: ops.Stop, progress: Progress) -> ops.Stopped:
     """Have the daemon leave."""
+    state.stopped_ns = time.time_ns()
     state.leaving.set()
     return ops.Stopped(pid=os.getpid())
 

@@ -113,6 +113,7 @@ class State:
     embedder: EmbedderSlot = field(default_factory=EmbedderSlot)
     services: Future[compose.Services] = field(default_factory=Future)
     leaving: threading.Event = field(default_factory=threading.Event)
+    stopped_ns: int = 0  # when a person told it to go
     started_ms: int = field(default_factory=lambda: int(time.time() * 1000))
     last_request: float = field(default_factory=time.monotonic)
     last_own_client: float = field(default_factory=time.monotonic)
