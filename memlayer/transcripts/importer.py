@@ -101,7 +101,8 @@ class TranscriptHistory:
     def batches(self, file: Transcript, counts: Counts, watch: Callable[[int], None]) -> Iterator[Batch]:
         """Yield a transcript's turns new to the store, oldest first. Raises OSError.
 
-        counts is updated with each batch. Watch is called with the byte offset now and then, and may raise.
+        counts is updated with each batch. Watch is called with the byte offset now and then, and may raise. A transcript
+        read to its end is logged as done, unless its last turn may go on.
         """
         tally = Tally(watch)
         session = self._sessions.get(file.session_id)
@@ -121,13 +122,18 @@ class TranscriptHistory:
         heard = _Heard(self._store, session, self._project_of(folder))
         turns = read_turns(file.path, start_offset=start, sidechains=file.is_agent, tally=tally)
         is_open = not session.ended if session else time.time() - file.mtime_ns / 1e9 < GOING_ON_S
-        for turn in _whole_turns(turns, is_open=is_open, tally=tally):
+        left: list[TranscriptRecord] = []
+        for turn in _whole_turns(turns, left if is_open else None):
             self._add(batch, turn, file, folder, heard, counts)
             if len(batch.events) >= BATCH_EVENTS or batch.chars >= BATCH_CHARS:
                 yield self._checked(batch, counts)
                 batch = Batch(file.path, offset=batch.offset)
         if batch.events:
             yield self._checked(batch, counts)
+        if left:
+            tally.passes("turns that may still go on")
+        else:
+            self._log.done(file.path, file.size, file.mtime_ns)
         counts.lines += tally.lines
         counts.skipped.update(tally.passed)
 
@@ -304,11 +310,11 @@ class Rehearsal(_Ahead):
 
 
 def _whole_turns(
-    records: Iterator[TranscriptRecord], *, is_open: bool, tally: Tally
+    records: Iterator[TranscriptRecord], left: list[TranscriptRecord] | None
 ) -> Iterator[list[TranscriptRecord]]:
     """Yield the records of each turn together.
 
-    is_open: the last turn may go on, and is left for the hooks.
+    left: gets the last turn, which may go on. None: it has ended, and is yielded.
 
     Newer hosts give every prompt that a fork has copied the prompt id of the first new one. A turn whose id comes again
     with another prompt is such a copy, and gets an id of its own.
@@ -323,8 +329,8 @@ def _whole_turns(
             yield turn
             turn = []
         turn.append(record)
-    if turn and is_open:
-        tally.passes("turns that may still go on")
+    if left is not None:
+        left += turn
     elif turn:
         yield turn
 

@@ -45,7 +45,6 @@ class Past(TurnsInMemory):
                 batches -= 1
                 if not batches:
                     return counts
-            log.done(file.path, file.size, file.mtime_ns)
         return counts
 
     @property

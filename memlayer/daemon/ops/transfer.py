@@ -65,7 +65,6 @@ def import_history(state: State, arguments: ops.Import, progress: Progress) -> o
                 for batch in history.batches(file, counts, at):
                     gathered.add(batch)
                     at(batch.offset)
-                gathered.done(file.path, file.size, file.mtime_ns)
             except OSError as bad:
                 if run.is_gone:
                     raise

@@ -119,6 +119,20 @@ def test_running_turn_is_left_to_hooks(past: Past) -> None:
     counts = past.run()
     assert (counts.turns, counts.skipped["turns that may still go on"]) == (1, 1)
     assert not any("질문 2" in text for text in past.said)
+    past.end("s", CWD)
+    counts = past.run()
+    assert (counts.new, counts.unchanged) == (2, 0)
+    assert past.run().unchanged == 1
+
+
+def test_only_turn_of_a_fresh_transcript_comes_later(past: Past) -> None:
+    path = write(past.projects_folder, "s", turn(1, session="s", cwd=CWD), cwd=CWD)
+    os.utime(path)
+    assert past.run().skipped["turns that may still go on"] == 1
+    assert past.run().unchanged == 0
+    os.utime(path, (LONG_AGO_S, LONG_AGO_S))
+    counts = past.run()
+    assert (counts.new_turns, past.turns) == (1, ["User: 질문 1\nAssistant: 대답 1: answer 1"])
 
 
 def test_sub_agents_are_left_out_unless_asked_for(past: Past) -> None:
@@ -168,6 +182,17 @@ def test_missing_folder_keeps_its_project(past: Past, tmp_path: Path) -> None:
     past.run()
     assert {one.project_id for one in past.store.memories()} == {known}
     assert past.projects.root(known) == str(moved)
+
+
+def test_project_switched_on_again_is_imported(past: Past, tmp_path: Path) -> None:
+    folder = tmp_path / "끈 프로젝트"
+    folder.mkdir()
+    (folder / ".memlayer.yaml").write_text("enabled: false\n")
+    write(past.projects_folder, "s", turn(1, session="s", cwd=str(folder)), cwd=str(folder))
+    assert past.run().skipped["files of projects that are switched off"] == 1
+    (folder / ".memlayer.yaml").unlink()
+    counts = past.run()
+    assert (counts.new, counts.unchanged) == (2, 0)
 
 
 def test_a_project_that_is_switched_off_stays_out(past: Past, tmp_path: Path) -> None:
