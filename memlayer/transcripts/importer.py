@@ -101,7 +101,7 @@ class TranscriptHistory:
     def batches(self, file: Transcript, counts: Counts, watch: Callable[[int], None]) -> Iterator[Batch]:
         """Yield a transcript's turns new to the store, oldest first. Raises OSError.
 
-        counts is updated with each batch. Watch is called with the byte offset now and then, and may raise. A transcript
+        counts is updated with each batch. Watch is called with the byte offset now and then, and may raise. A file
         read to its end is logged as done, unless its last turn may go on.
         """
         tally = Tally(watch)
