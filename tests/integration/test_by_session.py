@@ -222,3 +222,16 @@ def test_yes_to_the_session_turns_no_reader_on(home: Path, hook: HookRunner, dae
     run("notes", "on", "--by", "session")
     state = json.loads(run("notes", "status", "--json").stdout)
     assert (state["is_on"], state["by_session"], state["provider"]) == (False, True, "rules")
+
+
+def test_edited_note_stays_with_its_session(hook: HookRunner, daemon: Daemon) -> None:
+    hook.turn("s1", "p1", "앞으로 커밋 메시지는 항상 한국어로 써 줘", "네, 한국어로 쓰겠습니다.")
+    hook.turn("s2", "p1", "always deploy on Tuesdays", "Noted.")
+    daemon.settle()
+    texts = {"s1": "커밋 메시지는 한국어로, 제목은 영어로", "s2": "deploy on Tuesdays or Wednesdays"}
+    for session, text in texts.items():
+        [row] = daemon.call("list", session_id=session, category="core")["memories"]
+        daemon.call("edit", id=row["id"], text=text)
+    for session, text in texts.items():
+        assert [row["text"] for row in daemon.call("list", session_id=session, category="core")["memories"]] == [text]
+    assert len(daemon.call("list", session_id="s1", category="core", all=True)["memories"]) == 2

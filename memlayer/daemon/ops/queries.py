@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -251,8 +251,23 @@ def list_memories(state: State, arguments: ops.List, progress: Progress) -> ops.
             )
         )
     ]
+    if session_id and category in (None, Category.CORE):
+        memories += _worded_anew(state, arguments, session_id, {memory.id for memory in memories})
     memories = sorted(memories, key=lambda memory: -memory.at_ms)[: arguments.limit]
     return ops.Memories(memories=[memory_row(state, memory) for memory in memories])
+
+
+def _worded_anew(state: State, arguments: ops.List, session_id: str, known: Collection[str]) -> list[Memory]:
+    """Return a session's notes that were edited since.
+
+    They belong to no session: none has them in its context.
+    """
+    store = services_of(state).store
+    said = [event.id for event in store.events(session_id=session_id, limit=MANY)]
+    is_current = None if arguments.with_superseded else True
+    query = MemoryQuery(source_ids=said, category=Category.CORE, is_current=is_current, limit=arguments.limit)
+    rows = store.memories(query) if said else []
+    return [row for row in rows if not row.session_id and row.id not in known]
 
 
 # -- uses
