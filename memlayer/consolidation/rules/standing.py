@@ -24,6 +24,12 @@ MAX_RULE_CHARS = 240
 FEWEST_WORDS = 3
 STUMP_WORDS = 3  # a rule as short as that completes the sentence before it
 LET_GO_WORDS = 2  # that the taking back shares with its rule, or half of a short one
+LETTING_TERMS = frozenset(
+    index_terms(
+        "이제 이젠 더 이상 안 해도 하지 않아도 써도 돼 돼요 됩니다 괜찮아 괜찮아요 now again "
+        "anymore longer stop need can may fine ok okay allowed use no"
+    ).split()
+)  # terms of the taking back itself. What it says beside them names its rule
 BAN_WORDS = 5  # and as short a prohibition behind a rule: "store won as integers. no floats"
 # Signs that a sentence asks, is cut off, or needs a text that is not here.
 _UNFIT = ("question", "unfinished", "points_away", "outside", "guess", "moment", "speaks", "set_phrase")
@@ -55,14 +61,20 @@ def laid_down(prompt: str) -> tuple[Rule, ...]:
 def let_go(prompt: str, rules: Sequence[str]) -> list[int]:
     """Return the places of rules that a prompt may take back.
 
-    As "이제 그만해도 돼" does. A sentence may take back the half of a rule, so a person is asked. Silent in doubt.
+    As "이제 그만해도 돼" does, or "you can push to main now" where a rule limits that. A sentence may take back
+    the half of a rule, so a person is asked. Silent in doubt.
     """
-    told = [frozenset(index_terms(sentence).split()) for sentence in _letting_go(prompt)]
+    told = [(frozenset(index_terms(said).split()), has("lets_go", said)) for said in _letting_go(prompt)]
     terms = [frozenset(index_terms(rule).split()) for rule in rules]
-    shared = [max((len(own & words) for words in told), default=0) for own in terms]
+    shared, is_named = [0] * len(rules), [False] * len(rules)
+    for place, (own, rule) in enumerate(zip(terms, rules, strict=True)):
+        for words, is_ended in told:
+            if is_ended or has("limits", rule):
+                shared[place] = max(shared[place], len(own & words))
+            is_named[place] |= is_ended and bool(words - LETTING_TERMS) and words - LETTING_TERMS <= own
     most = max(shared, default=0)
     near = [place for place, count in enumerate(shared) if count and count == most]
-    return [place for place in near if most >= LET_GO_WORDS or 2 * most >= len(terms[place])]
+    return [place for place in near if is_named[place] or most >= LET_GO_WORDS or 2 * most >= len(terms[place])]
 
 
 def takes_back(prompt: str) -> bool:
@@ -75,7 +87,8 @@ def _letting_go(prompt: str) -> list[str]:
     if len(text) > MAX_RULE_PROMPT_CHARS or is_noise(text):
         return []
     said = (row.plain for row in candidates(own_words(text), USER) if not row.text.rstrip().endswith("?"))
-    return [sentence for sentence in said if has("lets_go", sentence)]  # "안 붙여도 돼" has the form of a question
+    signs = ("lets_go", "allows")
+    return [sentence for sentence in said if any(has(sign, sentence) for sign in signs)]  # "안 붙여도 돼" may ask
 
 
 def _joined(sentences: list[Candidate]) -> Iterator[Rule]:

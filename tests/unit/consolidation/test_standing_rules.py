@@ -93,7 +93,7 @@ KEPT = [
     "작업 끝나면 마지막 줄에 English summary 한 줄씩 달아줘, Marcus 가 내 작업로그 읽어서",
     "앞으로 커밋 메시지는 항상 한글로 쓰고 제목 앞에 티켓번호 붙여줘.", "Run the linters before each commit",
     "테스트 먼저 짜고 구현해", "no emojis in commit messages please", "use pnpm, not npm",
-    "prod DB is read-only for us",
+    "prod DB is read-only for us", "응답은 짧게 해줘", "never push to main directly", "migrations 폴더는 건드리지 마",
 ]  # fmt: skip
 
 
@@ -110,6 +110,16 @@ KEPT = [
         ("더 이상 pnpm 안 써도 돼, npm 으로 가", 5),
         ("prod DB no longer needs to be read-only for us", 6),
         ("티켓번호는 안 붙여도 돼, 이제", 1),
+        ("짧게 안 해도 돼, 이제", 7),
+        ("you can push to main now", 8),
+        ("it's ok to push directly to main from now on", 8),
+        ("from now on you may push straight to main again", 8),
+        ("you may use npm again", 5),
+        ("we can write to the prod DB now", 6),
+        ("이제 prod DB 에 써도 괜찮아", 6),
+        ("emojis are fine in commit messages now", 4),
+        ("이제 migrations 폴더 건드려도 돼", 9),
+        ("migrations 폴더 손대도 됩니다 이제", 9),
     ],
 )
 def test_rule_that_is_let_go(prompt: str, place: int) -> None:
@@ -123,6 +133,9 @@ def test_rule_that_is_let_go(prompt: str, place: int) -> None:
         "you can stop here", "이제 그만해도 돼", "no need to change the parser", "이제 배포해도 돼",
         "> 커밋 메시지 티켓번호는 이제 안 붙여도 됩니다 라고 문서에 있는데 맞아?", "the cart no longer needs the lock",
         "do we no longer need emojis in commit messages?",
+        "you can commit now", "you can run the tests now", "이제 테스트 돌려도 돼", "이제 커밋해도 돼요",
+        "it's fine now", "the build is ok now", "is it ok to push to main now?", "이제 이 폴더 지워도 돼", "you can go on now",
+        "you can use the new parser now",
         "Translate this:\n\nYou no longer need to run the linters before each commit.",
     ],
 )  # fmt: skip
