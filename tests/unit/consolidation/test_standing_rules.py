@@ -134,8 +134,8 @@ def test_rule_that_is_let_go(prompt: str, place: int) -> None:
         "> 커밋 메시지 티켓번호는 이제 안 붙여도 됩니다 라고 문서에 있는데 맞아?", "the cart no longer needs the lock",
         "do we no longer need emojis in commit messages?",
         "you can commit now", "you can run the tests now", "이제 테스트 돌려도 돼", "이제 커밋해도 돼요",
-        "it's fine now", "the build is ok now", "is it ok to push to main now?", "이제 이 폴더 지워도 돼", "you can go on now",
-        "you can use the new parser now",
+        "it's fine now", "the build is ok now", "is it ok to push to main now?", "이제 이 폴더 지워도 돼",
+        "you can go on now", "you can use the new parser now",
         "Translate this:\n\nYou no longer need to run the linters before each commit.",
     ],
 )  # fmt: skip
