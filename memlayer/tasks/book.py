@@ -90,8 +90,8 @@ class TaskBook:
             for event in sorted(events, key=lambda row: (row.at_ms, row.id)):
                 [kept] = self.store.events(ids=[event.id]) or [self._decided(event)]
                 ids = dict.fromkeys(step.task_id for step in content_of(kept).steps)
-                self._heed(self._memories(list(ids)), event.at_ms)
                 before = self.known.all()
+                self._heed(self._memories(list(ids)), event.at_ms)
                 self.store.add_events([kept])
                 self.known.put([kept])
                 self._renew(before, ids)

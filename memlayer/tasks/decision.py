@@ -46,6 +46,7 @@ class _Draft:
     by: By
     tasks: dict[str, Task]
     steps: list[Step] = field(default_factory=list)
+    refused: list[Step] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
 
     def add(self, step: Step) -> None:
@@ -76,7 +77,8 @@ def decided(content: TaskEvent, tasks: Iterable[Task], project_id: str, session_
     draft = _Draft(project_id, session_id, event_id_, content.by, {task.id: task for task in tasks})
     for row in content.observed:
         _decide(draft, row.changed(title=" ".join(row.title.split())[:MAX_TITLE_CHARS]))
-    return content.changed(observed=(), steps=(*content.steps, *draft.steps), questions=tuple(draft.questions))
+    steps, refused, questions = (*content.steps, *draft.steps), tuple(draft.refused), tuple(draft.questions)
+    return content.changed(observed=(), steps=steps, refused=refused, questions=questions)
 
 
 def _decide(draft: _Draft, row: Observation) -> None:
@@ -102,7 +104,10 @@ def _meant(draft: _Draft, row: Observation) -> tuple[Task | None, Sequence[Task]
         return None, ()
     matched = match(row.title, draft.tasks.values())
     if matched.sure is None and draft.by in SURE:
-        return _with_title(draft, row.title), matched.candidates
+        known = _with_title(draft, row.title)
+        if known is None and not matched.candidates:
+            known = match(row.title, draft.tasks.values(), is_open=False).sure
+        return known, matched.candidates
     return matched.sure, matched.candidates
 
 
@@ -148,6 +153,9 @@ def _create(draft: _Draft, row: Observation) -> None:
 
 
 def _change(draft: _Draft, task: Task, row: Observation) -> None:
+    if why := _idle(task, row) if draft.by is By.PERSON else "":
+        draft.refused.append(Step(task.id, Op.REJECTED, row.wish, task.status, reason=why))
+        return
     if row.wish == REOPENED:
         draft.add(Step(task.id, Op.REOPENED, quote=row.quote, reason=row.reason))
         return
@@ -165,6 +173,14 @@ def _change(draft: _Draft, task: Task, row: Observation) -> None:
     if wanted is Status.BLOCKED:
         _set_blockers(draft, task, row)
     _move(draft, draft.tasks[task.id], wanted, row)
+
+
+def _idle(task: Task, row: Observation) -> str:
+    """Return why a change would change nothing, "" where it may."""
+    if task.is_open:
+        return "it is open" if row.wish == REOPENED else ""
+    is_closing = row.wish in _STATUSES and row.wish not in OPEN
+    return "it is %s%s" % (task.status, " already" * (row.wish == task.status)) if is_closing else ""
 
 
 def _move(draft: _Draft, task: Task, wanted: Status, row: Observation) -> None:
@@ -203,13 +219,14 @@ def _resolve_conditions(draft: _Draft, task_id: str) -> None:
 def blocker_of(raw: str, project_id: str, tasks: Sequence[Task], refs: Mapping[str, str]) -> Blocker:
     """Return the blocker that words name. Never a task that nobody made.
 
-    tasks: of the project. refs: the host's "#id" -> task id. Without words it is a placeholder.
+    It does not hold a task's title, see KnownTasks. tasks: of the project. refs: the host's "#id" -> task id. Without
+    words it is a placeholder.
     """
     raw = " ".join(raw.split())[:MAX_RAW_CHARS]
     if not raw:
         return placeholder(project_id)
-    if raw in refs:  # a number of the host's tells a reader nothing
-        return Blocker(EntityType.WORK, refs[raw], next((task.title for task in tasks if task.id == refs[raw]), raw))
+    if raw in refs:
+        return Blocker(EntityType.WORK, refs[raw], raw)
     if entity := artifact(raw):
         return Blocker(EntityType.ARTIFACT, entity.key, raw)
     if task := next((task for task in tasks if named(raw, task)), None):

@@ -58,13 +58,14 @@ class Question(TaskRecord, frozen=True):
 class TaskEvent(TaskRecord, frozen=True):
     """The content of an event.
 
-    observed: until it is decided. answers: id of the question's event that a person answered. takes_back: id of the
-    event that a person undid.
+    observed: until it is decided. refused: changes that change nothing. Their person is told, and no history. answers:
+    id of the question's event that a person answered. takes_back: id of the event that a person undid.
     """
 
     by: By
     observed: tuple[Observation, ...] = ()
     steps: tuple[Step, ...] = ()
+    refused: tuple[Step, ...] = ()
     questions: tuple[Question, ...] = ()
     answers: str = ""
     takes_back: str = ""
@@ -91,6 +92,7 @@ def content_of(event: Event) -> TaskEvent:
         By(value["by"]) if value.get("by") in tuple(By) else By.RULES,
         _rows(value, "observed", Observation),
         tuple(step.changed(session_id=session_id, **place) for step in _rows(value, "steps", Step)),
+        _rows(value, "refused", Step),
         _rows(value, "questions", Question),
         str(value.get("answers") or ""),
         str(value.get("takes_back") or ""),

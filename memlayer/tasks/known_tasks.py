@@ -108,7 +108,7 @@ class KnownTasks:
         """Return a task's steps, oldest first."""
         with self._lock:
             self._known()
-            return list(self._of_task.get(task_id, ()))
+            return [step.changed(blockers=self._titled(step.blockers)) for step in self._of_task.get(task_id, ())]
 
     def edges(self, task_ids: Iterable[str]) -> dict[str, list[Edge]]:
         """Return task's id -> the edges that its steps make."""
@@ -155,7 +155,12 @@ class KnownTasks:
             meant = self._folded.get(blocker.key)
             return blocker.kind != EntityType.WORK or (meant is not None and meant.is_open)
 
-        left = tuple(filter(blocks, task.blockers))
+        left = self._titled(filter(blocks, task.blockers))
         is_free = task.status is Status.BLOCKED and not left
         status = Status.PENDING if is_free else task.status
         return replace(task, blockers=left, status=status)
+
+    def _titled(self, blockers: Iterable[Blocker]) -> tuple[Blocker, ...]:
+        """Return blockers with the present titles of those that are tasks."""
+        meant = ((blocker, self._folded.get(blocker.key)) for blocker in blockers)
+        return tuple(blocker.changed(raw=task.title) if task is not None else blocker for blocker, task in meant)

@@ -42,9 +42,9 @@ class Matched(NamedTuple):
     candidates: tuple[Task, ...]
 
 
-def match(words: str, tasks: Iterable[Task]) -> Matched:
-    """Match words with the open ones of these tasks."""
-    rows = [Match(task, score(words, task)) for task in tasks if task.is_open]
+def match(words: str, tasks: Iterable[Task], *, is_open: bool = True) -> Matched:
+    """Match words with the open, or the closed, ones of these tasks."""
+    rows = [Match(task, score(words, task)) for task in tasks if task.is_open is is_open]
     return decide(sorted(rows, key=lambda row: (-row.score, row.task.id)))
 
 

@@ -33,6 +33,11 @@ class Working(NamedTuple):
         done = self.cli(*words, "--json")
         return dict(json.loads(done.stdout))
 
+    def history(self, name: str) -> list[str]:
+        """Return the kinds of a task's steps."""
+        [task] = self.json("task", "show", name)["tasks"]
+        return [step["op"] for step in task["history"]]
+
     def tasks(self, *words: str) -> dict[str, str]:
         """Return title -> status of the tasks that are listed."""
         return {row["title"]: row["status"] for row in self.json("task", "list", *words)["tasks"]}
@@ -47,6 +52,31 @@ def working(tmp_path: Path) -> Iterator[Working]:
     with Daemon(ROOT, home):
         yield Working(home, hook, Cli(home, project))
     end_daemons(home)
+
+
+@pytest.mark.parametrize(
+    ("title", "related", "others"),
+    [
+        ("배포 문서 고치기", "배포 문서를 고치자. 어디부터 손댈까?", "장바구니 합계를 원 단위로 내려 줘"),
+        ("Write the migration guide", "let us write the migration guide now", "round the cart total down"),
+    ],
+)
+def test_start_drops_an_idle_task_that_list_and_first_prompt_still_tell(
+    working: Working, title: str, related: str, others: str
+) -> None:
+    working.cli("task", "add", title)
+    told = []
+    for number in range(6):
+        told.append("open: " + title in start(working, "s%d" % number))
+        working.hook.turn("s%d" % number, "p%d" % number, others, "네, 했습니다.")
+        working.hook("session_end", session="s%d" % number, reason="other")
+        working.cli("store", "flush", "--wait")
+    assert told == [True, True, True, True, False, False]
+    assert working.tasks() == {title: "pending"}
+    assert title not in start(working, "s6")
+    assert title in working.hook("user_prompt_submit", session="s6", prompt_id="q", prompt=related).context
+    assert title not in start(working, "s7")
+    assert title not in working.hook("user_prompt_submit", session="s7", prompt_id="q", prompt=others).context
 
 
 @pytest.mark.parametrize("version", ["2.1.197", "2.1.331"])
@@ -195,9 +225,34 @@ def test_change_that_changes_nothing_is_refused(working: Working, before: str, v
     working.cli("task", "add", "배포 문서 고치기")
     assert working.cli("task", before, "배포 문서 고치기").returncode == 0
     status = working.tasks("--status", "all")
+    history = working.history("배포 문서 고치기")
     done = working.cli("task", verb, "배포 문서 고치기")
     assert done.returncode == 2 and f"Refused: {says}." in done.stderr
+    told = working.cli("task", verb, "배포 문서 고치기", "--json")
+    assert told.returncode == 2 and says in json.loads(told.stderr or told.stdout)["error"]["message"]
     assert working.tasks("--status", "all") == status
+    refused = ["task_transition_rejected"] * 2 if verb == "block" else []
+    assert working.history("배포 문서 고치기") == [*history, *refused]
+    page = working.cli("task", "show", "배포 문서 고치기").stdout
+    assert "spoken of" not in page
+
+
+@pytest.mark.parametrize(
+    ("verb", "words"),
+    [
+        ("done", "write THE guide"), ("drop", "guide"), ("done", "Write the guide task"), ("done", "[mem:%s]"),
+        ("drop", "%s"), ("done", "guide"),
+    ],
+)  # fmt: skip
+def test_closing_twice_is_an_error_by_any_name(working: Working, verb: str, words: str) -> None:
+    working.cli("task", "add", "Write the guide")
+    [row] = working.json("task", "list")["tasks"]
+    working.cli("task", "done", row["citation"])
+    history = working.history(row["citation"])
+    name = words.replace("%s", row["citation"])
+    for options in ((), ("--json",), ("--because", "이미 끝났다", "--json")):
+        assert working.cli("task", verb, name, *options).returncode == 2
+        assert working.history(row["citation"]) == history
 
 
 def test_changes_that_change_something_are_not_refused(working: Working) -> None:

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.ports import DeletionPlan
-from memlayer.tasks.events import CREATED, REOPENED, Observation
-from memlayer.tasks.states import SUGGEST, Status
+from memlayer.model import citation_of
+from memlayer.ports import DeletionPlan, MemoryQuery
+from memlayer.tasks.events import CREATED, MENTIONED, REOPENED, Observation
+from memlayer.tasks.keys import task_key
+from memlayer.tasks.states import SUGGEST, Op, Status, Task
 from tests.unit.tasks.test_book import Booking, memory_text
 
 
@@ -121,3 +123,40 @@ def test_words_that_no_turn_holds_only_suggest_a_blocker_27_9(book: Booking) -> 
     assert [one.key for one in task.blockers] == ["art:jira:PROJ-12"]
     [suggested] = [step for step in book.tasks.known.steps(task.id) if step.mode == SUGGEST]
     assert [one.key for one in suggested.blockers] == ["art:jira:PROJ-13"]
+
+
+def name_of(task: Task, form: str) -> str:
+    """Return a name by which a person may call a task."""
+    names = {"citation": citation_of(task.id), "id": task.id, "key": task_key(task.project_id, task.title)}
+    return names.get(form) or form.replace("CITED", citation_of(task.id))
+
+
+@pytest.mark.parametrize(
+    ("title", "form"),
+    [
+        ("보안 검토", "citation"), ("보안 검토", "[mem:CITED]"), ("Security review", "mem:CITED"),
+        ("Security review", "id"), ("Security review", "key"), ("Write the guide", "guide"),
+        ("로그인 테스트 추가", "로그인 테스트 작업"), ("배포 문서 고치기", "  [mem:CITED] "),
+    ],
+)  # fmt: skip
+def test_blocker_that_is_a_task_is_told_by_its_present_title(book: Booking, title: str, form: str) -> None:
+    book.person(1, Observation(CREATED, title))
+    name = name_of(book.one(title), form)
+    book.person(2, Observation(CREATED, "Deploy", status=Status.BLOCKED, blockers=(name, "PROJ-12")))
+    assert memory_text(book, "Deploy") == "Deploy (waits for: %s, PROJ-12)" % title
+    [step] = [step for step in book.tasks.known.steps(book.one("Deploy").id) if step.op is Op.BLOCKERS]
+    assert [blocker.raw for blocker in step.blockers] == [title, "PROJ-12"]
+    [row] = book.store.memories(MemoryQuery(ids=[book.one(title).id]))
+    book.consolidator.edit(row, title + " 2")
+    book.person(3, Observation(MENTIONED, title))
+    assert memory_text(book, "Deploy") == "Deploy (waits for: %s 2, PROJ-12)" % title
+    rows = book.graph.rows()
+    book.tasks.rebuild()
+    assert book.graph.rows() == rows
+
+
+@pytest.mark.parametrize("words", ["y3FoCO", "[mem:y3FoCO]", "PROJ-12", "acme/core#42", "https://example.com/y3FoCO"])
+def test_blocker_that_names_no_task_is_told_as_it_was_written(book: Booking, words: str) -> None:
+    book.person(1, Observation(CREATED, "보안 검토"))
+    book.person(2, Observation(CREATED, "Deploy", status=Status.BLOCKED, blockers=(words,)))
+    assert memory_text(book, "Deploy") == "Deploy (waits for: %s)" % words

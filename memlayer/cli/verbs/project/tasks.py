@@ -253,14 +253,14 @@ def _change(row: Observation, project: str | None, as_json: bool) -> None:
     """Carry out a change of a person, and print it."""
     answer = taken_in(row, project)
     changed, candidates = answer.tasks, answer.candidates
-    if as_json:
+    if as_json and not answer.refusals:
         end_with_json(answer, 0 if changed else 1)
     if not changed and candidates:
         ids = ", ".join(f"{line(candidate.citation)} ({line(candidate.title, 60)})" for candidate in candidates)
         raise UserError(f"Nothing is changed: that may mean {ids}. Give the id")
     if not changed:
         raise UserError(f"No task is known by {row.title[:80]!r}. `memlayer task list --status all` lists them")
-    for task in changed:
+    for task in () if as_json else changed:
         _say_task(task)
     for task in answer.freed:
         freed = f"[mem:{line(task.citation)}] {line(task.title, QUOTE_CHARS)}"

@@ -10,9 +10,8 @@ from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import batches
 from memlayer.errors import UserError
 from memlayer.model import citation_of
-from memlayer.tasks.known_tasks import KnownTasks
 from memlayer.tasks.matcher import named, near
-from memlayer.tasks.states import Op, Status, Step, Task, fold
+from memlayer.tasks.states import Op, Status, Step, Task
 from memlayer.text.context_block import quoted
 from memlayer.wire import tasks as ops
 
@@ -89,27 +88,17 @@ def change(state: State, arguments: ops.TaskChange, progress: Progress) -> ops.T
     if not stored:
         raise UserError("Nothing is changed: the text is private, or was forgotten before")
     content = stored[0].content
-    ids = list(dict.fromkeys(step.task_id for step in content.steps))
+    steps = (*content.steps, *content.refused)
+    ids = list(dict.fromkeys(step.task_id for step in steps))
     candidates = [task_id for asked in content.questions for task_id in asked.candidates]
     known = services.tasks.known
-    refusals = [why for step in content.steps if (why := _refusal(known, step, arguments.id_))]
+    refusals = [step.reason for step in steps if step.op is Op.REJECTED]
     return ops.TaskChanged(
         tasks=[_fields(state, row) for row in known.by_id(ids)],
         freed=[_fields(state, row) for row in ([] if refusals else known.freed_by(ids))],
         candidates=[_fields(state, row) for row in known.by_id(candidates)],
         refusals=refusals,
     )
-
-
-def _refusal(known: KnownTasks, step: Step, event_id: str) -> str:
-    """Return why a person's step changes nothing, "" where it does."""
-    steps = known.steps(step.task_id)
-    before, now = fold(row for row in steps if row.event_id != event_id), fold(steps)
-    if step.op is Op.MENTIONED and now is not None and not now.is_open:
-        return "it is %s already" % now.status
-    if step.op is Op.REOPENED and before is not None and before.is_open:
-        return "it is open"
-    return step.reason if step.op is Op.REJECTED else ""
 
 
 def _drained(state: State) -> None:
