@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import os
 
 import pyrage
 
@@ -16,7 +15,6 @@ from memlayer.errors import ShareError, UserError
 
 MARK_SEALED, MARK_PLAIN = b"memlayer-share-1\n", b"memlayer-open-1\n"
 HASH_BYTES = 32
-KEY_FILE = "key"
 KEY_START = "AGE-SECRET-KEY-1"
 NO_KEY = (
     "the key of this share is not on this machine. `memlayer share key` prints it on another machine; "
@@ -77,10 +75,10 @@ def new_secret() -> str:
     return str(pyrage.x25519.Identity.generate())
 
 
-def read_secret(folder: str) -> str:
-    """Return the key of a share's folder. Raises ShareError without it."""
+def read_secret(path: str) -> str:
+    """Return the key in a file. Raises ShareError without it."""
     try:
-        with open(os.path.join(folder, KEY_FILE), encoding="ascii", errors="ignore") as file:
+        with open(path, encoding="ascii", errors="ignore") as file:
             secret = file.read(1000).strip()
     except OSError as bad:
         raise ShareError(NO_KEY) from bad
@@ -89,6 +87,6 @@ def read_secret(folder: str) -> str:
     return secret
 
 
-def keep_secret(folder: str, secret: str) -> None:
+def keep_secret(path: str, secret: str) -> None:
     """Write the key, for this user alone. Raises OSError."""
-    paths.write_whole(os.path.join(folder, KEY_FILE), secret.encode() + b"\n")
+    paths.write_whole(path, secret.encode() + b"\n")

@@ -74,17 +74,32 @@ def write_share(home: str, share: Share) -> None:
     paths.write_whole(os.path.join(paths.share(home), FILE), data + b"\n")
 
 
-def end_share(home: str) -> None:
-    """Remove the record first, then the key and the rest."""
+def key_file(home: str) -> str:
+    return os.path.join(paths.share(home), "key")
+
+
+def end_share(home: str, *, keeps_key: bool) -> None:
+    """Remove the record first, then the rest.
+
+    keeps_key: for joining again.
+    """
     folder = paths.share(home)
     with contextlib.suppress(FileNotFoundError):
         os.unlink(os.path.join(folder, FILE))
+    forget_former_key(home)
+    if keeps_key and os.path.exists(key_file(home)):
+        os.replace(key_file(home), paths.former_key(home))
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def forget_former_key(home: str) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(paths.former_key(home))
 
 
 def seal_of(home: str, share: Share) -> Seal:
     """Return the share's encryption. Raises ShareError without its key."""
-    return Seal(read_secret(paths.share(home)) if share.is_encrypted else "")
+    return Seal(read_secret(key_file(home)) if share.is_encrypted else "")
 
 
 def open_engine(address: str, folder: str, layout: Layout = SHARE) -> Engine:

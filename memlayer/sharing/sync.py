@@ -8,7 +8,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -30,6 +30,11 @@ from memlayer.sharing.taking import Taking
 from memlayer.wire.sharing import SharedMachine, SharePulled, SharePushed, ShareState
 
 NOT_SET_UP = "nothing is shared. `memlayer share setup URL` begins it"
+OTHER_KEY = "this is not the key of this share, or the share is not encrypted"
+IN_USE = (
+    "this share is in use already. Take its key here: `memlayer share key` on another machine prints it, "
+    "`memlayer share setup URL --key-stdin` reads it; --plain joins one without encryption"
+)
 CLOCK_AHEAD_MS = 600_000
 log = logging.getLogger(__name__)
 
@@ -80,31 +85,28 @@ class Sharing:
                     f"{shown(before.address)} is the share of this home. `memlayer share stop` ends it first"
                 )
             is_encrypted = not is_plain if is_plain is not None else before is None or before.is_encrypted
-            folder = self.folder
-            engine = self.open_engine(address, os.path.join(folder, "engine"))
+            engine = self.open_engine(address, os.path.join(self.folder, "engine"))
             engine.check()
             engine.refresh()
-            if is_encrypted and not secret:
-                secret = self._present_key()
+            is_given, secret = bool(secret), secret or self._present_key()
             if is_encrypted and not secret and engine.machines():
-                raise UserError(
-                    "this share is in use already. Take its key here: `memlayer share key` on another machine prints "
-                    "it, `memlayer share setup URL --key-stdin` reads it; --plain joins one without encryption"
-                )
+                raise UserError(IN_USE)
             secret = (secret or new_secret()) if is_encrypted else ""
-            _check_key(engine, Seal(secret))
+            _check_key(engine, Seal(secret), OTHER_KEY if is_given or not is_encrypted else IN_USE)
             if is_encrypted:
-                keep_secret(folder, secret)
+                keep_secret(shares.key_file(self.home), secret)
+                shares.forget_former_key(self.home)
             made = before or shares.new_share(address, name=name, is_encrypted=is_encrypted, is_automatic=not by_hand)
             made = replace(made, is_encrypted=is_encrypted, is_automatic=not by_hand, name=name or made.name)
             shares.write_share(self.home, made)
             return made
 
     def _present_key(self) -> str:
-        try:
-            return read_secret(self.folder)
-        except ShareError:
-            return ""
+        """Return the key of the present or the former share, or ""."""
+        for path in (shares.key_file(self.home), paths.former_key(self.home)):
+            with suppress(ShareError):
+                return read_secret(path)
+        return ""
 
     def stop(self, *, is_deleting: bool = False) -> Share:
         """End the share; its objects stay, but for is_deleting. Raises ShareError."""
@@ -116,14 +118,14 @@ class Sharing:
                 for machine in (share.machine, *share.former):
                     if machine in engine.machines():
                         engine.drop(machine)
-            shares.end_share(self.home)
+            shares.end_share(self.home, keeps_key=not is_deleting)
             return share
 
     def key(self) -> str:
         """Return the key that a person carries to another machine. Raises ShareError."""
         if not self.share().is_encrypted:
             raise UserError("this share is not encrypted; it has no key")
-        return read_secret(self.folder)
+        return read_secret(shares.key_file(self.home))
 
     # -- push and pull
 
@@ -283,7 +285,7 @@ class Sharing:
                 ledger.close()
 
 
-def _check_key(engine: Engine, seal: Seal) -> None:
+def _check_key(engine: Engine, seal: Seal, problem: str) -> None:
     """Read one object of the share. Raises UserError for another key."""
     for machine in engine.machines():
         channel = Channel(Share("", machine, "", False, False, 0), None, seal, engine)  # type: ignore[arg-type]
@@ -292,7 +294,7 @@ def _check_key(engine: Engine, seal: Seal) -> None:
                 for data in engine.read(machine, [span.name]).values():
                     unpacked(data, machine, seal)
             except Damaged as bad:
-                raise UserError("this is not the key of this share, or the share is not encrypted") from bad
+                raise UserError(problem) from bad
             return
 
 

@@ -153,13 +153,16 @@ class Teams:
         if failed:
             raise failed[-1]
 
-    def state(self, project_id: str) -> dict[str, Any]:
-        """Return the team and numbers; asks no server. Raises ShareError."""
+    def state(self, project_id: str, root: str = "") -> dict[str, Any]:
+        """Return the team and numbers; asks no server. Raises ShareError.
+
+        root: of a folder whose project may not be known yet.
+        """
         team = read_team(self.home, project_id) if project_id else None
         found = asdict(team or Team("", "", is_automatic=False))
         sent = found.pop("promoted")
         holding = len(list(self._own(project_id, team))) if team is not None else 0
-        offered = self.offered(project_id) if team is None and project_id else 0
+        offered = self._offered(root or self.projects.root(project_id)) if team is None else 0
         return {**found, "offered": offered, "promoted": holding, "withheld": len(sent) - holding}
 
     # -- out
@@ -264,16 +267,17 @@ class Teams:
 
     def _offered_at(self, project_id: str) -> str:
         """Return where a repository's notes are. Raises UserError for none."""
-        if self.offered(project_id):
+        root = self.projects.root(project_id)
+        if self._offered(root):
             return IN_WORK_TREE
-        address = resolved(IN_ORIGIN, self.projects.root(project_id))
+        address = resolved(IN_ORIGIN, root)
         if not self._place(project_id, address).read():
             raise UserError("this project brings no notes of a team. `memlayer team setup` begins one")
         return address
 
-    def offered(self, project_id: str) -> int:
-        """Count the notes in the work tree."""
-        root = self.projects.root(project_id)
+    @staticmethod
+    def _offered(root: str) -> int:
+        """Count the notes in a work tree."""
         return len(WorkTree(root).names("")) if os.path.isdir(root) else 0
 
     def _keys(self, project_id: str) -> list[str]:

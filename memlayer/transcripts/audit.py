@@ -11,6 +11,7 @@ from collections.abc import Container, Iterable
 from dataclasses import replace
 
 from memlayer.edge.capture import spool
+from memlayer.edge.counting import counted
 from memlayer.edge.home.session_ids import short_session
 from memlayer.ports import Store
 from memlayer.records.sessions import Session
@@ -65,14 +66,19 @@ def finding(seen: Witnessed, *, is_capturing: bool = True) -> tuple[str, str, st
     total = seen.by_hook + seen.by_transcript + seen.waiting + seen.lost
     summary = (
         f"{seen.by_hook} of {total} prompts and answers of "
-        f"{seen.sessions} sessions came by hooks, {seen.by_transcript} were found in transcripts afterwards"
+        f"{counted(seen.sessions, 'session')} came by hooks, "
+        f"{counted(seen.by_transcript, '', 'were')} found in transcripts afterwards"
     )
     if seen.lost and not is_capturing:
-        return "warn", f"{summary}; {seen.lost} were not kept: capture.enabled is false", "set capture.enabled to true"
+        return (
+            "warn",
+            f"{summary}; {counted(seen.lost, '', 'were')} not kept: capture.enabled is false",
+            "set capture.enabled to true",
+        )
     if seen.lost:
         return (
             "fail",
-            f"{summary}; {seen.lost} stand in a transcript and nowhere else, most in session "
+            f"{summary}; {counted(seen.lost, '', 'stand')} in a transcript and nowhere else, most in session "
             + short_session(seen.worst_session),
             "hooks did not run, or failed: see logs/hook.log; `memlayer store flush --wait` reads open and just-ended "
             "sessions again, `memlayer store repair` all, and what was said in them while memlayer was off",

@@ -141,12 +141,6 @@ def moment(at_ms: object, form: str = "%Y-%m-%d %H:%M") -> str:
     return time.strftime(form, time.localtime(at_ms / 1000))
 
 
-def counted(count: object, noun: str, plural: str = "") -> str:
-    """Return a number with its noun."""
-    number = int(count) if isinstance(count, (int, float)) else 0
-    return f"{number:,} {noun if number == 1 else plural or (noun[:-1] + 'ies' if noun.endswith('y') else noun + 's')}"
-
-
 def proof(level: object) -> str:
     """Return a level in words, "" for one that nobody has used."""
     return PROOF[level] if isinstance(level, int) and 0 <= level < len(PROOF) else ""

@@ -196,7 +196,7 @@ def test_damaged_events_are_quarantined(folder: Path) -> None:
     damaged.write_bytes(b"")
     store = reopened(folder)
     (note,) = store.damage()
-    assert "1 rows are saved, 1 cannot be read" in note.says and note.aside == str(folder / "damaged")
+    assert "1 row is saved, 1 cannot be read" in note.says and note.aside == str(folder / "damaged")
     assert [event.id for event in store.events()] == ["e2"]
     assert [path.read_bytes() for path in (folder / "damaged").rglob(damaged.name)] == [b""]
     assert store.add_events([make_event(1), make_event(2)]) == ["e1"]

@@ -150,7 +150,7 @@ def test_quarantined_events_are_counted(hook: HookRunner, home: Path) -> None:
     spool.quarantine(str(home), spool.waiting(str(home))[0], "torn: not JSON")
     found = health.trouble(str(home), time.time())
     assert (found.waiting, found.aside, found.aside_new) == (1, 1, 1)
-    assert "1 event of the last day could not be read and were set aside (torn: not JSON)" in health.sentence(found)
+    assert "1 event of the last day could not be read and was set aside (torn: not JSON)" in health.sentence(found)
     later = health.trouble(str(home), time.time() + 2 * health.DAY_S)
     assert (later.aside, later.aside_new) == (1, 0)
 

@@ -37,6 +37,7 @@ from memlayer.adapters.lance.schema import (
     vector_field,
 )
 from memlayer.adapters.lance.table import LanceTable, LoopThread, fsync_path
+from memlayer.edge.counting import counted
 from memlayer.edge.home import paths
 from memlayer.errors import StoreError
 
@@ -204,7 +205,7 @@ def _salvaged(
     if path.exists():
         set_aside(folder, path)
     saved, lost, older = salvage(folder, name, loop, lambda at: loop.run(lancedb.connect_async(str(at))))
-    says = f"{saved} rows are saved" + (f", {len(older)} of them from an older version" if older else "")
+    says = counted(saved, "row", "are saved") + (f", {len(older)} of them from an older version" if older else "")
     says += f", {lost} cannot be read" if lost else ""
     note_damage(folder, name, f"{says}: {failure}", brought_back=len(older))
     with failing(f"table {name} cannot be opened", remedy(name)):

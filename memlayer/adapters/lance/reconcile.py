@@ -19,6 +19,7 @@ from memlayer.adapters.lance.schema import (
     schema_of,
 )
 from memlayer.adapters.lance.table import LanceTable
+from memlayer.edge.counting import counted
 from memlayer.kinds import Category
 from memlayer.model import Chunk, Memory
 
@@ -53,7 +54,7 @@ def put_right(folder: Path, memories: LanceTable, chunks: LanceTable | None, set
         reconciled = reconcile(rows, chunks_from(chunks.select(COLUMNS[CHUNKS])), set_back)
     memories.upsert(rows_to_arrow(reconciled.rows, schema_of(MEMORIES, 0)))
     if reconciled.brought_back or reconciled.in_doubt:
-        says = f"{reconciled.brought_back} memories are as the search index knows them"
+        says = counted(reconciled.brought_back, "memory", "are as the search index has it")
         if reconciled.in_doubt:
             says += f", {len(reconciled.in_doubt)} may lack the last change made to them"
         amend_damage(folder, MEMORIES, says, reconciled.brought_back, reconciled.in_doubt)

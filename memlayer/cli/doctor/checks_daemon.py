@@ -9,7 +9,8 @@ from typing import Any
 
 from memlayer.cli.doctor.bare import daemon_line
 from memlayer.cli.doctor.checks import FAIL, OK, WARN, Check
-from memlayer.cli.terminal.output import counted, line, sent_line
+from memlayer.cli.terminal.output import line, sent_line
+from memlayer.edge.counting import counted
 from memlayer.edge.ipc.client import Client
 from memlayer.errors import MemlayerError
 from memlayer.wire import memories as memory_ops
@@ -84,7 +85,7 @@ def share(client: Client) -> Iterator[Check]:
         return
     if not status.address:
         return
-    waiting = counted(status.to_send, "row") + (" waits" if status.to_send == 1 else " wait")
+    waiting = counted(status.to_send, "row", "wait")
     ahead = [line(row.name) for row in status.machines or () if row.is_ahead]
     if not status.has_key:
         yield Check("share", WARN, f"{waiting}: its key is not on this machine", SHARE_PAGE + "#the-key")
@@ -111,7 +112,7 @@ def memory_notes(client: Client, use: Mapping[str, Any]) -> Iterator[Check]:
     if not status.is_on:
         yield Check(name, OK, "off: no session is read")
         return
-    waiting = counted(status.waiting, "session") + (" waits" if status.waiting == 1 else " wait")
+    waiting = counted(status.waiting, "session", "wait")
     if status.model_missing:
         yield Check(name, WARN, f"{model_name}: {waiting}: {line(status.model_missing, 300)}", NOTES_PAGE)
     elif status.problem:

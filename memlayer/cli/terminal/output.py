@@ -96,13 +96,6 @@ def iso(at_ms: object) -> str:
     return datetime.datetime.fromtimestamp(at_ms / 1000).astimezone().isoformat(timespec="seconds")
 
 
-def counted(count: object, noun: str) -> str:
-    """Return `1 memory` or `2 memories`; 0 for no number."""
-    number = count if isinstance(count, int) else 0
-    plural = noun[:-1] + "ies" if noun[-2:-1] not in "aeo" and noun.endswith("y") else noun + "s"
-    return f"{number:,} {noun if number == 1 else plural}"
-
-
 def _escape(match: re.Match[str]) -> str:
     return json.dumps(match.group())[1:-1]
 

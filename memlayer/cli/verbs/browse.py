@@ -21,7 +21,6 @@ from memlayer.cli.terminal.invocation import (
     project_option,
 )
 from memlayer.cli.terminal.output import (
-    counted,
     line,
     memory_title,
     number,
@@ -31,6 +30,7 @@ from memlayer.cli.terminal.output import (
     session_name,
     when,
 )
+from memlayer.edge.counting import counted
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import UserError
 from memlayer.kinds import Category, Kind

@@ -19,7 +19,8 @@ from memlayer.cli.terminal.invocation import (
     project_dir,
     words,
 )
-from memlayer.cli.terminal.output import counted, line, memory_title, print_json, say
+from memlayer.cli.terminal.output import line, memory_title, print_json, say
+from memlayer.edge.counting import counted
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import UserError
 from memlayer.text.context_block import bare_id

@@ -15,9 +15,10 @@ from memlayer.cli.terminal.invocation import (
     project_dir,
     project_option,
 )
-from memlayer.cli.terminal.output import counted, line, pairs, print_json, say, when
+from memlayer.cli.terminal.output import line, pairs, print_json, say, when
 from memlayer.cli.verbs.forget import say_left
 from memlayer.edge.capture import spool
+from memlayer.edge.counting import counted
 from memlayer.edge.home import paths
 from memlayer.errors import UserError
 from memlayer.kinds import CATEGORIES
@@ -107,7 +108,7 @@ def repair_verb(as_json: bool) -> None:
         f" {counted(done.indexed, 'memory')} indexed anew.",
     )
     if done.missing:
-        say(("Gone", "yellow"), f": {counted(done.missing, 'event')}, whose turns are still remembered.")
+        say(("Gone", "yellow"), f": {counted(done.missing, 'event')}. The turns are still remembered.")
     in_doubt = [f"[mem:{line(citation)}]" for citation in done.in_doubt]
     if in_doubt:
         say(

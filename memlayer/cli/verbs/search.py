@@ -23,7 +23,6 @@ from memlayer.cli.terminal.invocation import (
     words,
 )
 from memlayer.cli.terminal.output import (
-    counted,
     line,
     memory_title,
     number,
@@ -35,6 +34,7 @@ from memlayer.cli.terminal.output import (
 )
 from memlayer.cli.terminal.typist import here
 from memlayer.cli.verbs.browse import CATEGORIES, say_for_model
+from memlayer.edge.counting import counted
 from memlayer.text.context_block import quoted
 from memlayer.wire import memories as memory_ops
 from memlayer.wire import sessions as session_ops

@@ -26,8 +26,9 @@ from memlayer.cli.terminal.invocation import (
     not_empty,
     project_dir,
 )
-from memlayer.cli.terminal.output import counted, duration, line, pairs, say
+from memlayer.cli.terminal.output import duration, line, pairs, say
 from memlayer.cli.terminal.typist import here
+from memlayer.edge.counting import counted
 from memlayer.edge.home import paths as home_paths
 from memlayer.edge.terminal import streams
 from memlayer.errors import UserError

@@ -11,6 +11,7 @@ import os
 
 from memlayer.edge.bootstrap import runtime
 from memlayer.edge.capture import spool
+from memlayer.edge.counting import counted
 from memlayer.edge.home import paths
 from memlayer.edge.redaction.privacy import plain
 
@@ -99,7 +100,7 @@ def sentence(report: Trouble, store_error: str = "", settings_error: str = "") -
     """Return one line on the gravest trouble; "" when there is none."""
     if report.lost:
         return "memlayer: %s failed in the last day%s; turns may be lost." % (
-            _counted(report.lost, "hook call"),
+            counted(report.lost, "hook call"),
             _because(report.last_error),
         )
     if report.setup:
@@ -111,23 +112,21 @@ def sentence(report: Trouble, store_error: str = "", settings_error: str = "") -
     if settings_error:
         return "memlayer: the settings are wrong%s; the valid ones hold." % _because(settings_error)
     if report.aside_new:
-        return "memlayer: %s of the last day could not be read and were set aside%s." % (
-            _counted(report.aside_new, "event"),
+        return "memlayer: %s of the last day could not be read and %s set aside%s." % (
+            counted(report.aside_new, "event"),
+            "was" if report.aside_new == 1 else "were",
             _because(report.aside_why),
         )
     if report.stuck:
-        return "memlayer: %s waited up to %d h for the store%s; they are on disk, but not recalled." % (
-            _counted(report.stuck, "event") + (" has" if report.stuck == 1 else " have"),
+        return "memlayer: %s waited up to %d h for the store%s; %s on disk, but not recalled." % (
+            counted(report.stuck, "event", "have"),
             round(report.oldest_s / 3600),
             _because(report.cause),
+            "it is" if report.stuck == 1 else "they are",
         )
     if report.late_prompts > FEW:
         return "memlayer: %d prompts in the last day were answered too late to get memories." % report.late_prompts
     return ""
-
-
-def _counted(number: int, noun: str) -> str:
-    return "%d %s%s" % (number, noun, "" if number == 1 else "s")
 
 
 def notice(

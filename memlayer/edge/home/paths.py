@@ -56,6 +56,7 @@ tool_findings = under("cache", "tool_findings.json")  # whether servers of the a
 model_since = under("model_since.json")  # moment when the language model was turned on
 daemon_variables = under("daemon_variables")  # names, no values, of further variables for the daemon
 share = under("share")  # of memories with other machines: record, key, ledger
+former_key = under("share.key")  # of a share that was stopped
 team = under("team")  # a project's team: what was promoted, ids alone
 own_patterns = under("own_patterns.json")  # of secrets, for hooks without a daemon
 logs = under("logs")

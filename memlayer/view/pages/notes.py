@@ -8,6 +8,7 @@ from typing import Any
 from starlette.responses import Response
 from starlette.routing import Route
 
+from memlayer.edge.counting import counted
 from memlayer.errors import UserError
 from memlayer.kinds import KINDS, Category
 from memlayer.text.context_block import bare_id
@@ -99,7 +100,8 @@ def forget(visit: Visit) -> Response:
     keeps = visit.form.get("keep") == "1"
     done = visit.ask(curation_ops.Forget((visit.path["id"],), keep_sources=keeps))
     removed = done.removed
-    told = f"Forgotten: {removed.memories} memories, {removed.events} events, {removed.chunks} chunks."
+    rows = ((removed.memories, "memory"), (removed.events, "event"), (removed.chunks, "chunk"))
+    told = f"Forgotten: {', '.join(counted(*row) for row in rows)}."
     told += "".join(f" It may still stand in {place}." for place in done.left)
     return visit.back("/notes", told)
 

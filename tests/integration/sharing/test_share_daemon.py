@@ -67,7 +67,11 @@ def test_turns_travel_by_themselves_and_a_forget_as_well(tmp_path: Path) -> None
         stopped = run_b("share", "stop")
         assert "Every memory is still here" in stopped.stdout
         assert "stays there: delete it by hand, or next time stop with `--delete`" in stopped.stdout
+        assert "The key stays in" in stopped.stdout and "joins again" in stopped.stdout
         assert run_b("share", "push", code=1).stderr.startswith("memlayer: nothing is shared")
+        assert "encrypted before it leaves" in run_b("share", "setup", address, "--yes").stdout  # with what is left
+        gone = run_b("share", "stop", "--delete").stdout
+        assert "the key is gone from this machine" in gone and not list(home_b.rglob("share*"))
     assert holding(SECRET, tmp_path) == []
 
 
@@ -100,6 +104,8 @@ def test_joined_share_is_taken_in_before_a_session(tmp_path: Path) -> None:
         run_b("share", "setup", url, "--plain", "--yes")
         assert re.search("taken in +(now, for the first time|20)", run_b("share", "status").stdout)
         wait_for(lambda: state_of(run_b)["pull_ms"] and "9090" in run_b("search", "결제 웹훅", "--all-projects").stdout)
+        listed = run_b("project", "list").stdout
+        assert "shop  no folder on this machine yet" in listed and "no longer there" not in listed
         assert "All that this machine sent there is deleted" in run_b("share", "stop", "--delete").stdout
 
 

@@ -130,6 +130,35 @@ def test_share_in_use_asks_for_its_key(place: str, pair: list[SharedHome]) -> No
         b.sharing.set_up(place, is_plain=True)
 
 
+def test_a_home_that_stopped_joins_again_with_its_key(tmp_path: Path, place: str, pair: list[SharedHome]) -> None:
+    a, b = pair
+    a.chat("a", 2, 1)
+    join(place, a, b)
+    settle(a, b)
+    secret, kept = a.sharing.key(), Path(paths.former_key(str(b.home)))
+    b.sharing.stop()
+    assert not Path(paths.share(str(b.home))).exists() and kept.stat().st_mode & 0o777 == 0o600
+    a.say("s", 40, "그동안 한 말", "네")
+    a.sharing.push()
+    b.sharing.set_up(place)
+    assert b.sharing.key() == secret and not kept.exists()
+    settle(a, b)
+    assert a.rows() == b.rows()
+    b.sharing.stop()
+    other = tmp_path / "other"
+    other.mkdir()
+    a.sharing.stop(is_deleting=True)
+    a.sharing.set_up(f"file://{other}")  # a share of another key
+    a.sharing.push()
+    assert a.sharing.key() != secret
+    with pytest.raises(UserError, match="in use already"):
+        b.sharing.set_up(f"file://{other}")
+    b.sharing.set_up(f"file://{other}", secret=a.sharing.key())
+    assert b.sharing.state().has_key
+    b.sharing.stop(is_deleting=True)
+    assert not kept.exists()
+
+
 def test_machine_that_is_gone_is_taken_over(place: str, pair: list[SharedHome]) -> None:
     a, b = pair
     a.say("s", 1, SECRET, "네")

@@ -53,11 +53,16 @@ def test_a_decision_goes_from_one_to_the_other(tmp_path: Path) -> None:
         git(clone_a, "commit", "-m", "notes")
         git(clone_a, "push", "origin", "HEAD:main")
         git(clone_b, "pull", "origin", "main")
+        offer = "This repository brings 1 note of a team, not accepted yet: `memlayer team accept`."
+        assert offer in run_b("team", "status").stdout  # before the first session as well
+        assert json.loads(run_b("project", "list", "--json").stdout)["projects"] == []  # a look registers nothing
         told = [said(hook_b, session) for session in ("s0", "s00")]
         assert "brings notes of a team (1)" in told[0] and "/memlayer:memory-team accept" in told[0]
         assert "\n" not in told[0] and TEXT not in told[0] and "of a team" not in told[1]  # one line, once
         assert "of a team" not in said(hook_a, "s9")  # who has the team knows
-        assert "1 note came with this repository" in run_b("team", "status").stdout
+        assert offer in run_b("team").stdout
+        (clone_b / "inner").mkdir()
+        assert offer in run_b("team", "status", "--project", str(clone_b / "inner")).stdout
         assert TEXT not in run_b("search", "배포 화요일").stdout
         assert "1 note of colleagues: 김민지" in run_b("team", "accept").stdout
         start = json.loads(hook_b("session_start", "s2", source="startup").stdout)

@@ -20,9 +20,10 @@ from memlayer.cli.terminal.invocation import (
     project_option,
     start_daemon,
 )
-from memlayer.cli.terminal.output import counted, line, pairs, say, table, when
+from memlayer.cli.terminal.output import line, pairs, say, table, when
 from memlayer.cli.terminal.typist import SLASH_WORDS, here
 from memlayer.cli.verbs.curation import readers
+from memlayer.edge.counting import counted
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import UserError
 from memlayer.wire import notes as ops
@@ -272,7 +273,7 @@ def read_verb(last: int, project: str | None, dry_run: bool, yes: bool, as_json:
     """
     wanted = ops.ReadSessions(last, project_dir(project) if project else "", dry_run=True)
     plan = ask(wanted, is_long=True, quiet=as_json)
-    count, estimate = plan.sessions, f"{plan.sessions:,} sessions, about {round(plan.tokens, -2):,} tokens"
+    count, estimate = plan.sessions, f"{counted(plan.sessions, 'session')}, about {round(plan.tokens, -2):,} tokens"
     if as_json and (dry_run or not count):
         end_with_json(plan)
     if not count:
@@ -292,7 +293,7 @@ def read_verb(last: int, project: str | None, dry_run: bool, yes: bool, as_json:
         say("Stopped. What was read stays read; the same command goes on with the rest.", to_stderr=True)
         raise
     say(
-        f"Read {done.read:,} of {count:,} sessions: {counted(done.notes, 'note')}, {done.refused_notes:,} "
+        f"Read {done.read:,} of {counted(count, 'session')}: {counted(done.notes, 'note')}, {done.refused_notes:,} "
         f"refused, {done.tokens:,} tokens."
     )
     if done.problem:

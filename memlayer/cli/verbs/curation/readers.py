@@ -6,7 +6,8 @@ import os
 from urllib.parse import urlsplit
 
 from memlayer.cli.terminal.invocation import Incomplete, home
-from memlayer.cli.terminal.output import counted, line, short_path
+from memlayer.cli.terminal.output import line, short_path
+from memlayer.edge.counting import counted
 from memlayer.wire.notes import NotesState, SessionsRead
 
 DEFAULT_PROVIDER = "claude-cli"

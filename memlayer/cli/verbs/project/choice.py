@@ -12,8 +12,9 @@ from memlayer.cli.terminal.invocation import (
     project_dir,
     project_option,
 )
-from memlayer.cli.terminal.output import counted, line, say
+from memlayer.cli.terminal.output import line, say
 from memlayer.cli.verbs.maintenance import say_files
+from memlayer.edge.counting import counted
 from memlayer.wire import record as ops
 from memlayer.wire import upkeep as upkeep_ops
 
@@ -41,8 +42,9 @@ def list_(as_json: bool) -> None:
     Example: memlayer project list
     """
     for row in ask(ops.Projects(), as_json).projects:
-        gone = "" if row.is_there else ", no longer there"
-        say((line(row.project), "bold"), f"  {line(row.project_dir, 300)}{gone}")
+        gone = "" if row.is_there or not row.project_dir else ", no longer there"
+        folder = line(row.project_dir, 300) or "no folder on this machine yet"
+        say((line(row.project), "bold"), f"  {folder}{gone}")
         given = "; also " + ", ".join(line(folder, 300) for folder in row.chosen_dirs) if row.chosen_dirs else ""
         say((f"{row.project_id}, {counted(row.memory_count, 'memory')}{given}", "dim"), indent=2)
 
@@ -112,6 +114,6 @@ def _choose(name: str, project: str | None, as_json: bool, *, is_move: bool = Fa
         end_with_json(done)
     say(f"{line(folder, 300)} belongs to ", (line(done.project), "bold"), f" ({done.project_id}) from now on.")
     if done.former_count:
-        left = counted(done.former_count, "memory")
-        say(f"{left} stay with {line(done.former)} ({done.former_id}).")
+        left = counted(done.former_count, "memory", "stay")
+        say(f"{left} with {line(done.former)} ({done.former_id}).")
     say((f"To take it back: memlayer project join {done.former_id}", "dim"))

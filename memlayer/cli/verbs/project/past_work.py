@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from memlayer.cli.terminal.invocation import ask, complete_file, json_option, project_dir, project_option
-from memlayer.cli.terminal.output import counted, line, say, session_name, when
+from memlayer.cli.terminal.output import line, say, session_name, when
+from memlayer.edge.counting import counted
 from memlayer.wire import memories as memory_ops
 from memlayer.wire import sessions as session_ops
 

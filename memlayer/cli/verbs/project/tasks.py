@@ -19,10 +19,11 @@ from memlayer.cli.terminal.invocation import (
     project_option,
     words,
 )
-from memlayer.cli.terminal.output import counted, line, say, table, when
+from memlayer.cli.terminal.output import line, say, table, when
 from memlayer.cli.terminal.typist import here
 from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import clean
+from memlayer.edge.counting import counted
 from memlayer.edge.home import paths
 from memlayer.edge.home import project as places
 from memlayer.edge.redaction import own_patterns

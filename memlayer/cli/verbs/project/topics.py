@@ -12,7 +12,8 @@ from memlayer.cli.terminal.invocation import (
     project_dir,
     project_option,
 )
-from memlayer.cli.terminal.output import counted, line, number, pairs, say, session_name, when
+from memlayer.cli.terminal.output import line, number, pairs, say, session_name, when
+from memlayer.edge.counting import counted
 from memlayer.wire import tasks as ops
 
 MODES = ("session", "endless")

@@ -8,7 +8,8 @@ import sys
 import click
 
 from memlayer.cli.terminal.invocation import Incomplete, ask, client, home, json_option, start_daemon
-from memlayer.cli.terminal.output import counted, line, pairs, print_json, say, size, table, when
+from memlayer.cli.terminal.output import line, pairs, print_json, say, short_path, size, table, when
+from memlayer.edge.counting import counted
 from memlayer.edge.home import paths
 from memlayer.errors import UserError
 from memlayer.wire import sharing as ops
@@ -126,11 +127,11 @@ def pull(as_json: bool) -> None:
     )
     say(f"Taken in: {new} ({size(done.bytes)}).")
     if done.erased:
-        say(f"{counted(done.erased, 'row')} that another machine forgot are gone here, too.")
+        say(f"Gone here, too: {counted(done.erased, 'row')} that another machine forgot.")
     if done.behind:
         say((f"{counted(done.behind, 'commit')} could not be read: ", "yellow"), line(done.behind_why))
     if done.skipped_lines:
-        say(f"{counted(done.skipped_lines, 'line')} are of a newer memlayer; they come once this one is updated.")
+        say(f"{counted(done.skipped_lines, 'line', 'wait')} for an update of memlayer: another machine's is newer.")
 
 
 @share_verb.command("status")
@@ -223,14 +224,17 @@ def rewrite(as_json: bool) -> None:
 def stop(delete: bool, as_json: bool) -> None:
     """Stop sharing. Every memory stays here.
 
-    The key goes, too. What this machine sent stays in the share for the others, unless --delete.
+    What this machine sent stays in the share for the others, and its key in share.key of the home, so that the machine
+    can join again. With --delete both go.
 
     Example: memlayer share stop
     """
     done = ask(ops.ShareStop(delete), as_json, is_long=True)
     say(f"Nothing is shared at {line(done.address)} any more. Every memory is still here.")
-    say(
-        "All that this machine sent there is deleted."
-        if delete
-        else "All that this machine sent stays there: delete it by hand, or next time stop with `--delete`."
-    )
+    if delete:
+        say("All that this machine sent there is deleted, and the key is gone from this machine.")
+        return
+    say("All that this machine sent stays there: delete it by hand, or next time stop with `--delete`.")
+    key = paths.former_key(home())
+    if os.path.exists(key):
+        say(f"The key stays in {short_path(key)}: `memlayer share setup URL` joins again with it.")

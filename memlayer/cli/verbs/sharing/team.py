@@ -19,8 +19,9 @@ from memlayer.cli.terminal.invocation import (
     project_option,
     start_daemon,
 )
-from memlayer.cli.terminal.output import counted, line, memory_title, pairs, print_json, say, when
+from memlayer.cli.terminal.output import line, memory_title, pairs, print_json, say, when
 from memlayer.cli.terminal.typist import here
+from memlayer.edge.counting import counted
 from memlayer.edge.home import paths
 from memlayer.edge.redaction.privacy import plain
 from memlayer.wire import sharing as ops
@@ -147,9 +148,9 @@ def status(project: str | None, as_json: bool) -> None:
     """
     state = ask(ops.TeamStatus(project_dir(project)), as_json)
     if not state.address:
-        offered = state.offered
-        if offered:
-            say(here(f"{counted(offered, 'note')} came with this repository. `memlayer team accept` takes them in."))
+        if state.offered:
+            notes = counted(state.offered, "note")
+            say(here(f"This repository brings {notes} of a team, not accepted yet: `memlayer team accept`."))
         else:
             say(here("This project has no team. `memlayer team setup` begins one."))
         return

@@ -20,8 +20,8 @@ def setup(state: State, arguments: ops.TeamSetup, progress: Progress) -> ops.Tea
 
 def status(state: State, arguments: ops.TeamStatus, progress: Progress) -> ops.TeamState:
     """Return the team in numbers; asks no server."""
-    teams, project_id = services_of(state).teams, project_of(state, arguments.project_dir)
-    found = teams.state(project_id)
+    teams, (project_id, place) = services_of(state).teams, state.projects.find(arguments.project_dir)
+    found = teams.state(project_id, place.root)
     found |= {"address": shown(found["address"]), "name": found["author"], "left_out": _listed(found["left_out"])}
     return ops.TeamState(**{name: found[name] for name in ops.TeamState.__struct_fields__})
 
