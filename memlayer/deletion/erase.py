@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import time
@@ -15,6 +14,7 @@ from memlayer.edge.home.registry import GLOBAL
 from memlayer.indexing.indexer import drop_unused
 from memlayer.notes.reading_log import ReadingLog
 from memlayer.ports import DeletionPlan, Removed, Store, VectorCache
+from memlayer.records import small_files
 from memlayer.records.sessions import Sessions
 from memlayer.tasks.book import TaskBook
 
@@ -49,7 +49,7 @@ class Erasure:
             "memory_ids": list(dict.fromkeys((*left.memory_ids, *plan.memory_ids))),
             "project_ids": concerned,
         }
-        paths.write_whole(self._journal, json.dumps(journal).encode())
+        small_files.write(self._journal, journal)
         if unfinished is not None:
             self._finish(left, of_projects)
         return self._erase(plan, project_ids), concerned
@@ -81,13 +81,11 @@ class Erasure:
     def _unfinished(self) -> tuple[DeletionPlan, list[str]] | None:
         """Return the journal's plan and project ids; None without a journal."""
         try:
-            with open(self._journal, encoding="utf-8") as file:
-                left = json.load(file)
-            plan = DeletionPlan(tuple(map(str, left["event_ids"])), tuple(map(str, left["memory_ids"])))
-            return plan, [str(project_id) for project_id in left["project_ids"]]
+            left = small_files.load(self._journal, dict[str, tuple[str, ...]])
+            return DeletionPlan(left["event_ids"], left["memory_ids"]), list(left["project_ids"])
         except FileNotFoundError:
             return None
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError):
             log.error("%s cannot be read: an interrupted forget may be incomplete", JOURNAL)
             os.replace(self._journal, self._journal + ".torn")
             return None

@@ -7,7 +7,6 @@ memory of a piece that is gone goes. A file belongs to the project that it lies 
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 import os
 import stat
@@ -25,6 +24,7 @@ from memlayer.indexing.indexer import Indexer
 from memlayer.kinds import Category
 from memlayer.model import GLOBAL, Memory
 from memlayer.ports import MemoryQuery, Store
+from memlayer.records import small_files
 from memlayer.records.projects import Projects
 from memlayer.records.tombstones import Tombstones
 from memlayer.turns.salience import new_memory
@@ -199,12 +199,7 @@ class ExtraFiles:
 
     def _load(self) -> dict[str, dict[str, Any]]:
         if self._known is None:
-            try:
-                with open(self._path, encoding="utf-8") as file:
-                    data = json.load(file)
-                known = {str(path): dict(entry) for path, entry in data.items()}
-            except (OSError, ValueError, TypeError, AttributeError):
-                known = {}
+            known = small_files.read(self._path, dict[str, dict[str, Any]]) or {}
             pieces = [
                 memory
                 for memory in self.store.memories(MemoryQuery(category=Category.CUSTOM, limit=EVERYTHING))
@@ -218,7 +213,7 @@ class ExtraFiles:
         return self._known
 
     def _save(self, known: dict[str, dict[str, Any]]) -> None:
-        paths.write_whole(self._path, json.dumps(known, ensure_ascii=False).encode("utf-8", "replace"))
+        small_files.write(self._path, known)
 
     @property
     def _path(self) -> str:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import json
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
 
 from memlayer.edge.home import paths
 from memlayer.edge.home.registry import is_path_part
@@ -24,6 +25,7 @@ from memlayer.memory_files.markdown import Line, by_kind, digest, heading_of, no
 from memlayer.memory_files.merge import FileEntry
 from memlayer.model import Memory
 from memlayer.ports import MemoryQuery, Store
+from memlayer.records import small_files
 
 CORE_PAGE = "MEMORY.md"
 DAILY_FOLDER = "memory"
@@ -32,7 +34,7 @@ RECENT = 300  # newest memories. Enough for the pages that a few turns can chang
 _DAY_PAGE = re.compile(DAILY_FOLDER + r"/(\d{4}-\d\d-\d\d)\.md$")
 
 KEPT_REVISIONS = 64
-PLACE = "place"
+PLACE = "place.json"
 
 
 @dataclass(frozen=True)
@@ -134,8 +136,7 @@ def _line(memory: Memory, is_day: bool) -> Line:
     return Line(memory.citation, time.strftime("%H:%M" if is_day else "%Y-%m-%d", at), told(memory), memory.pinned)
 
 
-@dataclass
-class Revisions:
+class Revisions(msgspec.Struct, array_like=True):
     """A memory's first and last revision in a file; 0: present."""
 
     memory_id: str
@@ -213,13 +214,15 @@ class Book:
         self.files: dict[str, FileRecord] = {}
         self.place = ""
         self.accepted = ""  # the folder in the work tree whose files the person takes in
-        for name, data in self._on_disk():
-            if name == PLACE:
-                self.place = str(data.get("path", ""))
-                self.accepted = str(data.get("accepted", self.place))
-            else:
-                with contextlib.suppress(TypeError, KeyError, AttributeError):
-                    self.files[name.replace("+", "/") + ".md"] = _record(data)
+        noted = small_files.read(os.path.join(self._folder, PLACE), dict[str, str]) or {}
+        self.place = noted.get("path", "")
+        self.accepted = noted.get("accepted", self.place)
+        with contextlib.suppress(OSError):
+            for name in sorted(os.listdir(self._folder)):
+                is_record = name.endswith(".json") and name != PLACE
+                record = small_files.read(os.path.join(self._folder, name), FileRecord) if is_record else None
+                if record is not None:
+                    self.files[name.removesuffix(".json").replace("+", "/") + ".md"] = record
 
     def record(self, name: str) -> FileRecord:
         """Return the record of a file, made if missing."""
@@ -227,11 +230,7 @@ class Book:
 
     def save(self, name: str) -> None:
         """Write one record. Raises OSError."""
-        record = self.files[name]
-        data = {part.name: getattr(record, part.name) for part in fields(record)}
-        data["stamp"] = asdict(record.stamp) if record.stamp is not None else None
-        data["spans"] = [[getattr(span, part.name) for part in fields(span)] for span in record.spans]
-        paths.write_whole(self._path(name), json.dumps(data, ensure_ascii=False).encode("utf-8", "replace"))
+        small_files.write(self._path(name), self.files[name])
 
     def drop(self, name: str) -> None:
         """Forget a file's record."""
@@ -249,26 +248,7 @@ class Book:
 
     def _note(self, place: str, accepted: str) -> None:
         self.place, self.accepted = place, accepted
-        data = json.dumps({"path": place, "accepted": accepted}, ensure_ascii=False).encode("utf-8", "surrogatepass")
-        paths.write_whole(os.path.join(self._folder, PLACE + ".json"), data)
+        small_files.write(os.path.join(self._folder, PLACE), {"path": place, "accepted": accepted})
 
     def _path(self, name: str) -> str:
         return os.path.join(self._folder, name.removesuffix(".md").replace("/", "+") + ".json")
-
-    def _on_disk(self) -> Iterator[tuple[str, dict[str, object]]]:
-        try:
-            names = sorted(os.listdir(self._folder))
-        except OSError:
-            return
-        for name in names:
-            with contextlib.suppress(OSError, ValueError), open(os.path.join(self._folder, name), "rb") as file:
-                data = json.loads(file.read().decode("utf-8", "surrogatepass"))
-                if name.endswith(".json") and isinstance(data, dict):
-                    yield name.removesuffix(".json"), data
-
-
-def _record(data: dict[str, object]) -> FileRecord:
-    known = {part.name: data[part.name] for part in fields(FileRecord)}
-    known["stamp"] = Stamp(**data["stamp"]) if data["stamp"] else None  # type: ignore[arg-type]
-    known["spans"] = [Revisions(*span) for span in data["spans"]]  # type: ignore[attr-defined]
-    return FileRecord(**known)  # type: ignore[arg-type]

@@ -7,15 +7,14 @@ note, and at most one answer is paid for twice: the one that was under way.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import threading
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 from memlayer.edge.home import paths
+from memlayer.records import small_files
 
 MAX_REFUSED = 20  # a session
 MAX_TRIES = 3  # answers that were no JSON, for the same turns
@@ -56,43 +55,34 @@ class ReadingLog:
     """
 
     def __init__(self, home: str) -> None:
-        self._folder = paths.readings(home)
+        self._files = small_files.Folder(paths.readings(home), Reading)
+        self._wanted = os.path.join(paths.readings(home), WANTED)
         self._lock = threading.RLock()
 
     def get(self, session_id: str) -> Reading:
         """Return a session's reading, a new one for none."""
         with self._lock:
-            return self._load(self._path(session_id)) or Reading(session_id)
+            return self._files.get(session_id) or Reading(session_id)
 
     def put(self, reading: Reading) -> None:
         """Write a reading."""
         reading.refused = reading.refused[-MAX_REFUSED:]
         with self._lock:
-            paths.write_whole(self._path(reading.session_id), json.dumps(asdict(reading), ensure_ascii=False).encode())
+            self._files.put(reading.session_id, reading)
 
     def all(self) -> list[Reading]:
         """Return every readable reading."""
-        try:
-            names = os.listdir(self._folder)
-        except OSError:
-            return []
-        rows = [self._load(os.path.join(self._folder, name)) for name in names if name != WANTED]
-        return [row for row in rows if row is not None]
+        return list(self._files.all())
 
     def want(self, session_ids: Iterable[str]) -> None:
         """Have earlier sessions read that would otherwise be left alone."""
         with self._lock:
             wanted = list(dict.fromkeys([*self.wanted(), *session_ids]))
-            paths.write_whole(os.path.join(self._folder, WANTED), json.dumps(wanted).encode())
+            small_files.write(self._wanted, wanted)
 
     def wanted(self) -> list[str]:
         """Return the ids of want(), in its order."""
-        try:
-            with open(os.path.join(self._folder, WANTED), encoding="utf-8") as file:
-                ids = json.load(file)
-        except (OSError, ValueError):
-            return []
-        return [str(session_id) for session_id in ids] if isinstance(ids, list) else []
+        return small_files.read(self._wanted, list[str]) or []
 
     def unwant(self, session_ids: Iterable[str] | None = None) -> None:
         """Take sessions off that list; None: all."""
@@ -101,7 +91,7 @@ class ReadingLog:
             wanted = self.wanted()
             left = [] if gone is None else [session_id for session_id in wanted if session_id not in gone]
             if left != wanted:
-                paths.write_whole(os.path.join(self._folder, WANTED), json.dumps(left).encode())
+                small_files.write(self._wanted, left)
 
     def forget(self, event_ids: Iterable[str]) -> None:
         """Drop every text that stems from forgotten events.
@@ -114,17 +104,3 @@ class ReadingLog:
                 reading.refused, reading.answer, reading.summary = [], "", ""
                 reading.event_ids = [event_id for event_id in reading.event_ids if event_id not in gone]
                 self.put(reading)
-
-    def _path(self, session_id: str) -> str:
-        # A session id comes from outside and may hold anything, a path included.
-        name = hashlib.sha256(session_id.encode("utf-8", "replace")).hexdigest()[:32]
-        return os.path.join(self._folder, name + ".json")
-
-    def _load(self, path: str) -> Reading | None:
-        try:
-            with open(path, encoding="utf-8") as file:
-                data = json.load(file)
-            names = {row.name for row in fields(Reading)}
-            return Reading(**{name: value for name, value in data.items() if name in names})
-        except (OSError, ValueError, TypeError, AttributeError):
-            return None

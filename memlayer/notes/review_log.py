@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 from memlayer.edge.home import paths
 from memlayer.model import GLOBAL, Memory
+from memlayer.records import small_files
 
 MAX_DECISIONS = 2000  # beyond them the oldest are dropped, and their questions may come again
 
@@ -62,14 +62,7 @@ class ReviewLog:
 
     def all(self) -> list[Decision]:
         """Return every decision; [] for a file that cannot be read."""
-        try:
-            with open(self._path, encoding="utf-8") as file:
-                rows = json.load(file)
-            return [
-                Decision(**{**row, "before": tuple(Before(**state) for state in row.get("before", ()))}) for row in rows
-            ]
-        except (OSError, ValueError, TypeError, AttributeError):
-            return []
+        return small_files.read(self._path, list[Decision]) or []
 
     def closed(self) -> dict[str, int]:
         """Return key of an item -> when it was decided.
@@ -93,4 +86,4 @@ class ReviewLog:
             self._write([row for row in self.all() if row != decision])
 
     def _write(self, rows: Sequence[Decision]) -> None:
-        paths.write_whole(self._path, json.dumps([asdict(row) for row in rows]).encode())
+        small_files.write(self._path, rows)

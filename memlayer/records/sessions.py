@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import threading
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memlayer.edge.capture.payload import HEADLESS
 from memlayer.edge.home import paths
 from memlayer.edge.home.session_ids import AGENT_SESSION
+from memlayer.records import small_files
 
 CLOCK_PUT_BACK_MS = 60_000  # no hook is served as late as that
 BEGINNINGS = ("startup", "clear", "fork")  # of a session. What it resumes may be a person's
@@ -154,7 +153,7 @@ class Sessions:
     """The session records of one home, one file each. Thread-safe."""
 
     def __init__(self, home: str) -> None:
-        self._folder = paths.sessions(home)
+        self._files = small_files.Folder(paths.sessions(home), Session)
         self._known: dict[str, Session] = {}
         self._changed: set[str] = set()
         self._all_read = False
@@ -233,7 +232,7 @@ class Sessions:
         with self._lock:
             while self._changed:
                 session_id = next(iter(self._changed))
-                self._save(self._known[session_id])
+                self._files.put(session_id, self._known[session_id])
                 self._changed.discard(session_id)
 
     def open_in(self, project_id: str) -> list[Session]:
@@ -250,14 +249,8 @@ class Sessions:
         """Every readable record, newest first; the first call reads files."""
         with self._lock:
             if not self._all_read:
-                try:
-                    names = os.listdir(self._folder)
-                except OSError:
-                    names = []
-                for name in names:
-                    session = self._load(os.path.join(self._folder, name)) if name.endswith(".json") else None
-                    if session is not None:
-                        self._known.setdefault(session.id, session)
+                for session in self._files.all():
+                    self._known.setdefault(session.id, session)
                 self._all_read = True
             return sorted(self._known.values(), key=lambda session: -session.last_ms)
 
@@ -266,35 +259,12 @@ class Sessions:
         with self._lock:
             self._known.pop(session_id, None)
             self._changed.discard(session_id)
-            try:
-                os.unlink(self._path(session_id))
-            except FileNotFoundError:
-                return
-
-    def _path(self, session_id: str) -> str:
-        # A session id comes from outside and may hold anything, a path included.
-        return os.path.join(
-            self._folder, hashlib.sha256(session_id.encode("utf-8", "replace")).hexdigest()[:32] + ".json"
-        )
+            self._files.drop(session_id)
 
     def _get(self, session_id: str) -> Session | None:
         if session_id not in self._known:
-            session = self._load(self._path(session_id))
+            session = self._files.get(session_id)
             if session is None:
                 return None
             self._known[session_id] = session
         return self._known[session_id]
-
-    def _load(self, path: str) -> Session | None:
-        try:
-            with open(path, encoding="utf-8") as file:
-                data = json.load(file)
-            data.setdefault("compaction_count", data.get("compactions", 0))  # its name before there was a flush
-            names = {field.name for field in fields(Session)}
-            return Session(**{name: value for name, value in data.items() if name in names})
-        except (OSError, ValueError, TypeError, AttributeError):
-            return None
-
-    def _save(self, session: Session) -> None:
-        data = json.dumps(asdict(session), ensure_ascii=False).encode("utf-8", "replace")
-        paths.write_whole(self._path(session.id), data)

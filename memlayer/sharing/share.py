@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import secrets
 import shutil
 import socket
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 from memlayer.edge.home import paths
 from memlayer.errors import ShareError
+from memlayer.records import small_files
 from memlayer.sharing.engine import FOLDER, GIT, Engine, Layout, kind_of
 from memlayer.sharing.folder_engine import FolderEngine
 from memlayer.sharing.git_engine import GitEngine
@@ -59,19 +59,16 @@ def new_share(address: str, *, name: str, is_encrypted: bool, is_automatic: bool
 def read_share(home: str) -> Share | None:
     """Return this home's share, None while there is none. Raises ShareError."""
     try:
-        with open(os.path.join(paths.share(home), FILE), encoding="utf-8") as file:
-            found = json.load(file)
-        return Share(**{**found, "former": tuple(found["former"])})
+        return small_files.load(os.path.join(paths.share(home), FILE), Share)
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, TypeError, KeyError) as bad:
+    except (OSError, ValueError) as bad:
         raise ShareError("the record of the share cannot be read; `memlayer share setup URL` makes it anew") from bad
 
 
 def write_share(home: str, share: Share) -> None:
     """Write the record. Raises OSError."""
-    data = json.dumps(asdict(share), ensure_ascii=False, indent=1).encode("utf-8", "surrogateescape")
-    paths.write_whole(os.path.join(paths.share(home), FILE), data + b"\n")
+    small_files.write(os.path.join(paths.share(home), FILE), share)
 
 
 def key_file(home: str) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 from memlayer.edge.home import paths
 from memlayer.edge.home.registry import is_path_part
 from memlayer.errors import ShareError
+from memlayer.records import small_files
 from memlayer.sharing.share import new_machine
 
 FILE = "team.json"
@@ -51,18 +51,16 @@ def read_team(home: str, project_id: str) -> Team | None:
     """Return a project's team, None without one. Raises ShareError."""
     path = os.path.join(folder_of(home, project_id), FILE)
     try:
-        with open(path, encoding="utf-8") as file:
-            return Team(**json.load(file))
+        return small_files.load(path, Team)
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, TypeError) as bad:
+    except (OSError, ValueError) as bad:
         raise ShareError(f"{path} cannot be read. Remove it, and set the team up anew") from bad
 
 
 def write_team(home: str, project_id: str, team: Team) -> None:
     """Write the record. Raises OSError."""
-    data = json.dumps(asdict(team), ensure_ascii=False, indent=1).encode("utf-8", "replace")
-    paths.write_whole(os.path.join(folder_of(home, project_id), FILE), data + b"\n")
+    small_files.write(os.path.join(folder_of(home, project_id), FILE), team)
 
 
 def end_team(home: str, project_id: str) -> None:

@@ -5,11 +5,13 @@ The score is claude-memory-layer's, with Jaccard's measure.
 
 from __future__ import annotations
 
-import json
+import contextlib
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
+
+import msgspec
 
 from memlayer.edge.home import paths
 from memlayer.topics.profile import Profile
@@ -103,11 +105,8 @@ def read_log(home: str) -> list[Step]:
     except (OSError, UnicodeDecodeError):
         return []
     for line in lines:
-        try:
-            row = json.loads(line)
-            logged.append(Step(**{**row, "transition": Transition(row["transition"])}))
-        except (ValueError, TypeError, KeyError):
-            continue
+        with contextlib.suppress(ValueError):
+            logged.append(msgspec.json.decode(line, type=Step))
     return logged
 
 
@@ -116,5 +115,4 @@ def write_log(home: str, new: Sequence[Step]) -> None:
     known = {(step.project_id, step.to_session): step for step in read_log(home)}
     known.update({(step.project_id, step.to_session): step for step in new})
     kept = sorted(known.values(), key=lambda step: step.at_ms)[-MAX_LINES:]
-    text = "".join(json.dumps(asdict(step)) + "\n" for step in kept)
-    paths.write_whole(paths.continuity(home), text.encode())
+    paths.write_whole(paths.continuity(home), msgspec.json.Encoder().encode_lines(kept))

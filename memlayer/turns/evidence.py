@@ -14,6 +14,8 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+import msgspec
+
 from memlayer.text.sentences import width
 from memlayer.turns.turn import USER, spoken_text
 
@@ -154,9 +156,8 @@ def to_json(evidence: Iterable[Evidence]) -> str:
 def from_json(text: str) -> list[Evidence]:
     """Read the column; rows that cannot be read are left out."""
     try:
-        rows = json.loads(text) if text else []
-        return [Evidence(**{**row, "method": Method(row["method"])}) for row in rows]
-    except (ValueError, TypeError, KeyError):
+        return msgspec.json.decode(text, type=list[Evidence]) if text else []
+    except ValueError:
         return []
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import shutil
@@ -38,8 +37,8 @@ from memlayer.adapters.lance.schema import (
 )
 from memlayer.adapters.lance.table import LanceTable, LoopThread, fsync_path
 from memlayer.edge.counting import counted
-from memlayer.edge.home import paths
 from memlayer.errors import StoreError
+from memlayer.records import small_files
 
 # LanceDB's own caches. Its defaults are 6 GB and 1 GB.
 INDEX_CACHE_BYTES = 32 * 2**20
@@ -128,13 +127,13 @@ def read_schema_version(folder: Path) -> int:
     """Read the schema version; 0: never completed. Raises StoreError."""
     path = folder / SCHEMA_FILE
     try:
-        version = json.loads(path.read_text(encoding="utf-8"))["version"]
+        version = small_files.load(str(path), dict[str, int])["version"]
     except FileNotFoundError:
         return 0
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError) as error:
         reason = trouble_of(error) or f"{first_line(error)}; restore it from a backup"
         raise StoreError(f"{SCHEMA_FILE} cannot be read: {reason}") from error
-    if not isinstance(version, int) or version < 1:
+    if version < 1:
         raise StoreError(f"{SCHEMA_FILE} names no version; restore it from a backup")
     if version > SCHEMA_VERSION:
         raise StoreError(
@@ -147,7 +146,7 @@ def read_schema_version(folder: Path) -> int:
 def write_schema_version(folder: Path, version: int) -> None:
     """Write the schema version durably, all or nothing. Raises StoreError."""
     with failing(f"{SCHEMA_FILE} cannot be written"):
-        paths.write_whole(str(folder / SCHEMA_FILE), json.dumps({"version": version}).encode() + b"\n")
+        small_files.write(str(folder / SCHEMA_FILE), {"version": version})
 
 
 def create_table(connection: AsyncConnection, folder: Path, name: str, dimensions: int, loop: LoopThread) -> LanceTable:

@@ -7,7 +7,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,10 @@ import pyarrow as pa
 from memlayer.adapters.lance.failures import FAILURES, failing, trouble_of
 from memlayer.adapters.lance.schema import schema_of
 from memlayer.adapters.lance.table import LanceTable, LoopThread, fsync_path
-from memlayer.edge.home import paths
 from memlayer.kinds import Category
 from memlayer.model import Chunk, Memory, citation_of, memory_key
 from memlayer.ports import Damage
+from memlayer.records import small_files
 
 ASIDE = "damaged"
 NOTES = "damage.json"
@@ -35,11 +35,10 @@ def damage_of(folder: Path) -> list[Damage]:
     """Read the notes of damage not repaired since."""
     aside = str(folder / ASIDE) if (folder / ASIDE).exists() else ""
     try:
-        notes = json.loads((folder / NOTES).read_text(encoding="utf-8"))
-        return [Damage(**{**note, "aside": aside, "in_doubt": tuple(note.get("in_doubt", ()))}) for note in notes]
+        return [replace(note, aside=aside) for note in small_files.load(str(folder / NOTES), list[Damage])]
     except FileNotFoundError:
         return []
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError):
         return [Damage(0, "?", f"{NOTES} itself cannot be read", False, aside)]
 
 
@@ -63,7 +62,7 @@ def amend_damage(folder: Path, table: str, says: str, brought_back: int, in_doub
 
 def _write_notes(folder: Path, notes: Sequence[Damage]) -> None:
     with failing(f"{NOTES} cannot be written"):
-        paths.write_whole(str(folder / NOTES), json.dumps([asdict(note) for note in notes], indent=1).encode() + b"\n")
+        small_files.write(str(folder / NOTES), notes)
 
 
 def clear_damage(folder: Path) -> None:
