@@ -14,9 +14,9 @@ from memlayer.errors import MemlayerError
 from memlayer.moments.changed_files import moment_of
 from memlayer.moments.commits import branches, changed_files, changes_since, speaks_of_push, was_pushed
 from memlayer.recall.candidate import AT_START
-from memlayer.tasks.events import Observation
+from memlayer.tasks.events import Observation, TaskEvent, task_event
 from memlayer.tasks.states import By, Status, Task
-from memlayer.tasks.task_memory import Place, files_of
+from memlayer.tasks.task_memory import files_of
 
 OPEN_WAIT_S = 60.0
 log = logging.getLogger(__name__)
@@ -78,12 +78,9 @@ def _known_until_s(state: State, task: Task) -> float:
 
 def _close(state: State, project_id: str, pushed: Sequence[Task]) -> None:
     services, now_ms = state.services.result(), time.time_ns() // 1_000_000
-    rows = [
-        Observation(Status.DONE, task.title, task_id=task.id, status=Status.DONE, reason="its branch was pushed")
-        for task in pushed
-    ]
+    rows = tuple(Observation(Status.DONE, task_id=task.id, reason="its branch was pushed") for task in pushed)
     origin = repr(sorted((task.id, task.touched_ms) for task in pushed))
-    services.tasks.observe(rows, By.RULES, Place(project_id, "", "", now_ms), origin)
+    services.tasks.take([task_event(TaskEvent(By.RULES, rows), project_id, now_ms, origin=origin)])
     derived.memories_changed(state, [project_id])
 
 

@@ -30,9 +30,9 @@ from memlayer.ports import MemoryQuery, Store
 from memlayer.records.sessions import Session
 from memlayer.records.tombstones import Tombstones, summary_mark
 from memlayer.tasks.book import TaskBook
-from memlayer.tasks.events import CREATED, Observation
+from memlayer.tasks.events import CREATED, Observation, TaskEvent, task_event
 from memlayer.tasks.states import OPEN, By, Status, Task
-from memlayer.tasks.task_memory import Place, memory_of
+from memlayer.tasks.task_memory import memory_of
 from memlayer.text.terms import index_terms
 from memlayer.turns import evidence
 from memlayer.turns.evidence import from_json
@@ -256,21 +256,18 @@ class NoteKeeper:
     def _keep_tasks(
         self, kept: Kept, session: Session, turns: Sequence[SessionTurn], tasks: Sequence[DraftTask]
     ) -> None:
-        """Open, change or close tasks, each on evidence.
-
-        Those of rules from these turns go.
-        """
+        """Open, change or close tasks, each on evidence."""
         known = {citation_of(task.id): task for task in self.tasks.open_tasks(session.project_id)}
-        rows: dict[str, list[Observation]] = {}
+        told: dict[SessionTurn, list[Observation]] = {}
         for task in tasks:
             turn = self._checked(kept, turns, task, known.get(task.id))
             if turn is not None:
-                rows.setdefault(turn.prompt_id, []).append(_observation(task, turn, known.get(task.id)))
-        by_prompt = {turn.prompt_id: turn for turn in turns}
-        for prompt_id, observations in rows.items():
-            place = Place(session.project_id, session.id, prompt_id, by_prompt[prompt_id].at_ms)
-            origin = By.READER + repr([(row.wish, row.title, row.task_id) for row in observations])
-            kept.tasks += self.tasks.observe(observations, By.READER, place, origin)
+                told.setdefault(turn, []).append(_observation(task, turn, known.get(task.id)))
+        for turn, rows in told.items():
+            origin = By.READER + repr([(row.wish, row.title, row.task_id) for row in rows])
+            place = {"origin": origin, "session_id": session.id, "prompt_id": turn.prompt_id}
+            content = TaskEvent(By.READER, tuple(rows))
+            kept.tasks += self.tasks.take([task_event(content, session.project_id, turn.at_ms, **place)])
 
     def _checked(
         self, kept: Kept, turns: Sequence[SessionTurn], task: DraftTask, known: Task | None

@@ -14,27 +14,17 @@ from functools import cached_property
 from memlayer.errors import UserError
 from memlayer.indexing.indexer import Indexer
 from memlayer.kinds import Category, Kind
-from memlayer.model import Event, Memory, event_id
+from memlayer.model import Event, Memory
 from memlayer.ports import DeletionPlan, MemoryQuery, Store
 from memlayer.records.tombstones import Tombstones
 from memlayer.tasks import sentences
 from memlayer.tasks.decision import decided
 from memlayer.tasks.edges import edges_of_memory, said_again
-from memlayer.tasks.events import CREATED, Observation, TaskEvent, content_of, to_json
-from memlayer.tasks.graph import OF_STEPS, Graph, Thing
-from memlayer.tasks.keys import EntityType
+from memlayer.tasks.events import CREATED, Observation, TaskEvent, content_of, task_event, to_json
+from memlayer.tasks.graph import OF_STEPS, Graph
 from memlayer.tasks.known_tasks import KnownTasks
 from memlayer.tasks.states import By, Op, Step, Task
-from memlayer.tasks.task_memory import (
-    MADE_BY_BOOK,
-    Place,
-    by_hand,
-    event_of,
-    is_behind,
-    memory_of,
-    task_event,
-    with_uses,
-)
+from memlayer.tasks.task_memory import MADE_BY_BOOK, by_hand, event_of, is_behind, memory_of
 from memlayer.turns.remembered import NO_SESSION
 from memlayer.turns.turn_memory import prompt_of
 
@@ -83,9 +73,10 @@ class TaskBook:
     def take(self, events: Sequence[Event]) -> list[Task]:
         """Store task events, decide those that are only observed.
 
-        Return the tasks touched. Raises StoreError.
+        None that was forgotten. Return the tasks touched. Raises StoreError.
         """
         touched: dict[str, None] = {}
+        events = [event for event in events if event.id not in self.tombstones]
         with self.indexer.lock:
             for event in sorted(events, key=lambda row: (row.at_ms, row.id)):
                 [kept] = self.store.events(ids=[event.id]) or [self._decided(event)]
@@ -98,19 +89,6 @@ class TaskBook:
                 touched.update(ids)
             return self.known.by_id(touched)
 
-    def observe(
-        self, rows: Sequence[Observation], by: By, place: Place, origin: str, *, answers: str = ""
-    ) -> list[Task]:
-        """Take in the observations of a source.
-
-        The same origin at a place is the same event.
-        """
-        if not rows and not answers:
-            return []
-        made = event_id(place.session_id, place.prompt_id, Kind.TASK, origin)
-        content = TaskEvent(by, tuple(rows), answers=answers)
-        return [] if made in self.tombstones else self.take([task_event(made, place, content)])
-
     def heard(self, turns: Sequence[Memory]) -> None:
         """Take in the tasks that prompts of unsettled turns name."""
         for turn in turns:
@@ -118,11 +96,12 @@ class TaskBook:
                 continue
             prompt = prompt_of(turn)
             own = self.own_words(prompt)  # another person's list or report, pasted, opens and closes nothing
-            rows = [row for row in sentences.observed(prompt) if row.quote in own]
-            for by in (By.PERSON, By.RULES):  # "todo:" is a person's own word, the rest is read by rules
-                observations = [row for row in rows if (row.wish == CREATED) == (by is By.PERSON)]
-                place = Place(turn.project_id, turn.session_id, turn.prompt_id, turn.at_ms)
-                self.observe([row.changed(sources=turn.source_ids) for row in observations], by, place, by)
+            rows = [row.changed(sources=turn.source_ids) for row in sentences.observed(prompt) if row.quote in own]
+            made, rest = [row for row in rows if row.wish == CREATED], [row for row in rows if row.wish != CREATED]
+            for by, told in ((By.PERSON, made), (By.RULES, rest)):  # "todo:" is a person's own word
+                place = {"origin": by, "session_id": turn.session_id, "prompt_id": turn.prompt_id}
+                if told:
+                    self.take([task_event(TaskEvent(by, tuple(told)), turn.project_id, turn.at_ms, **place)])
 
     def _decided(self, event: Event) -> Event:
         content = content_of(event)
@@ -157,9 +136,9 @@ class TaskBook:
         for task in self.known.by_id(rows):
             step = by_hand(task, rows[task.id], is_start=is_start)
             if step is not None:
-                place = Place(task.project_id, NO_SESSION, "", max(before_ms - 1, task.touched_ms))
-                name = event_id(NO_SESSION, "", Kind.TASK, "%s %s %d" % (task.id, step.to, task.touched_ms))
-                made = task_event(name, place, TaskEvent(By.PERSON, steps=(step,)))
+                origin = "%s %s %d" % (task.id, step.to, task.touched_ms)
+                at_ms = max(before_ms - 1, task.touched_ms)
+                made = task_event(TaskEvent(By.PERSON, steps=(step,)), task.project_id, at_ms, origin=origin)
                 self.store.add_events([made])
                 self.known.put([made])
 
@@ -171,7 +150,8 @@ class TaskBook:
         """Write the memories of tasks, those that were forgotten aside."""
         rows = [row for row in map(memory_of, tasks) if row.id not in self.tombstones]
         known = self._memories([row.id for row in rows])
-        changed = [row for row in (with_uses(row, known.get(row.id)) for row in rows) if row != known.get(row.id)]
+        rows = [replace(row, pinned=old.pinned, level=old.level) if (old := known.get(row.id)) else row for row in rows]
+        changed = [row for row in rows if row != known.get(row.id)]
         if changed:
             self.indexer.index(changed)
             self.store.put_memories(changed)  # last: a kill before it makes them again
@@ -283,12 +263,12 @@ class TaskBook:
         asked = next((row for row in self.questions() if row.id == question_id), None)
         if asked is None:
             return "", []
-        rows = [Observation(asked.wish, task_id=task_id, quote=asked.quote)] if task_id else []
-        place = Place(asked.project_id, NO_SESSION, "", self.now_ms())
+        rows = (Observation(asked.wish, task_id=task_id, quote=asked.quote),) if task_id else ()
         rounds = sum(question_id in row.event.text for row in self.known.asked(asked.project_id))
         origin = "%s %s %d" % (question_id, task_id, rounds)
-        tasks = self.observe(rows, By.PERSON, place, origin, answers=question_id)
-        return event_id(NO_SESSION, "", Kind.TASK, origin), tasks
+        content = TaskEvent(By.PERSON, rows, answers=question_id)
+        event = task_event(content, asked.project_id, self.now_ms(), origin=origin)
+        return event.id, self.take([event])
 
     def take_back(self, answer_id: str) -> list[Task]:
         """Undo an answer: its steps count no more, its question is open.
@@ -298,9 +278,8 @@ class TaskBook:
         for answer, content in self.known.told([answer_id]):
             touched = dict.fromkeys(step.task_id for step in content.steps)
             steps = tuple(Step(task_id, Op.TAKEN_BACK, answer.id, by=By.PERSON) for task_id in touched)
-            place = Place(answer.project_id, NO_SESSION, "", self.now_ms())
-            name = event_id(NO_SESSION, "", Kind.TASK, "takes back " + answer.id)
-            return self.take([task_event(name, place, TaskEvent(By.PERSON, steps=steps, takes_back=answer.id))])
+            content = TaskEvent(By.PERSON, steps=steps, takes_back=answer.id)
+            return self.take([task_event(content, answer.project_id, self.now_ms(), origin="takes back " + answer.id)])
         raise UserError("The last answer was forgotten since. Nothing is changed")
 
     def open_tasks(self, project_id: str) -> list[Task]:
@@ -324,26 +303,3 @@ class TaskBook:
     def things_named(self, name: str) -> list[str]:
         """Return the ids of tasks and things by id or name."""
         return [*(task.id for task in self.known.named(name)), *self.graph.named(name)]
-
-    def neighbours(self, memory_id: str) -> list[Thing]:
-        """Return the entities beside a memory, the rarer first."""
-        rows = self._with_tasks(self.graph.neighbours(memory_id))
-        return sorted(rows, key=lambda row: (row.others, row.type, row.title))
-
-    def hubs(self, project_id: str, limit: int) -> list[Thing]:
-        """Return the things that most edges of a project name."""
-        return sorted(self._with_tasks(self.graph.hubs(project_id, limit)), key=lambda row: (-row.others, row.title))
-
-    def things(self, ids: Sequence[str]) -> list[Thing]:
-        """Return tasks and things by id."""
-        tasks = [Thing(task.id, EntityType.WORK, task.title, status=task.status) for task in self.known.by_id(ids)]
-        return tasks + self.graph.things(ids)
-
-    def _with_tasks(self, rows: Sequence[Thing]) -> list[Thing]:
-        """Return things with the titles that the graph lacks: tasks'."""
-        tasks = {task.id: task for task in self.known.by_id(row.id for row in rows if row.type == EntityType.WORK)}
-        named = [
-            row._replace(title=tasks[row.id].title, status=tasks[row.id].status) if row.id in tasks else row
-            for row in rows
-        ]
-        return [row for row in named if row.title]  # a task may be forgotten

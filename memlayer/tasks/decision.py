@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from memlayer.kinds import Kind
 from memlayer.model import event_id
 from memlayer.tasks.events import CREATED, MAX_TITLE_CHARS, MENTIONED, REOPENED, Observation, Question, TaskEvent
-from memlayer.tasks.keys import EntityType, artifact, condition, entities_in, norm, task_key
-from memlayer.tasks.matcher import match, named
+from memlayer.tasks.keys import Entity, EntityType, artifact, condition, entities_in, norm, task_key
+from memlayer.tasks.matcher import called, match, named
 from memlayer.tasks.states import (
     OPEN,
     PRIORITIES,
@@ -25,13 +25,10 @@ from memlayer.tasks.states import (
     Step,
     Task,
     after,
-    placeholder,
     refusal,
 )
 
 MAX_RAW_CHARS = 200
-EMBEDDED = 0.95  # of an URL or issue inside a sentence
-
 _STATUSES = frozenset(Status)
 SURE = (By.HOST, By.PERSON)  # their words for a task are its name
 
@@ -116,11 +113,7 @@ def _with_title(draft: _Draft, title: str) -> Task | None:
 
     An open one before a closed one.
     """
-    same = [
-        task
-        for task in draft.tasks.values()
-        if named(title, task) or any(norm(known) == norm(title) for known in task.titles)
-    ]
+    same = (task for task in draft.tasks.values() if called(title, task))
     return max(same, key=lambda task: (task.is_open, task.touched_ms, task.id), default=None)
 
 
@@ -153,7 +146,9 @@ def _create(draft: _Draft, row: Observation) -> None:
 
 
 def _change(draft: _Draft, task: Task, row: Observation) -> None:
-    if why := _idle(task, row) if draft.by is By.PERSON else "":
+    is_closing = row.wish in _STATUSES and row.wish not in OPEN
+    if draft.by is By.PERSON and (row.wish == REOPENED if task.is_open else is_closing):
+        why = "it is open" if task.is_open else refusal(task.status, Status(row.wish))
         draft.refused.append(Step(task.id, Op.REJECTED, row.wish, task.status, reason=why))
         return
     if row.wish == REOPENED:
@@ -167,20 +162,12 @@ def _change(draft: _Draft, task: Task, row: Observation) -> None:
         draft.add(Step(task.id, Op.MENTIONED, quote=row.quote))
         return
     wanted = Status(row.wish)
-    if draft.by is By.READER and By.PERSON in task.by and wanted not in OPEN and task.is_open:
+    if draft.by is By.READER and By.PERSON in task.by and is_closing and task.is_open:
         draft.questions.append(Question((task.id,), wanted, task.title, row.quote))  # only a person closes their own
         return
     if wanted is Status.BLOCKED:
         _set_blockers(draft, task, row)
     _move(draft, draft.tasks[task.id], wanted, row)
-
-
-def _idle(task: Task, row: Observation) -> str:
-    """Return why a change would change nothing, "" where it may."""
-    if task.is_open:
-        return "it is open" if row.wish == REOPENED else ""
-    is_closing = row.wish in _STATUSES and row.wish not in OPEN
-    return "it is %s%s" % (task.status, " already" * (row.wish == task.status)) if is_closing else ""
 
 
 def _move(draft: _Draft, task: Task, wanted: Status, row: Observation) -> None:
@@ -219,23 +206,14 @@ def _resolve_conditions(draft: _Draft, task_id: str) -> None:
 def blocker_of(raw: str, project_id: str, tasks: Sequence[Task], refs: Mapping[str, str]) -> Blocker:
     """Return the blocker that words name. Never a task that nobody made.
 
-    It does not hold a task's title, see KnownTasks. tasks: of the project. refs: the host's "#id" -> task id. Without
-    words it is a placeholder.
+    It does not hold a task's title, see KnownTasks. tasks: of the project. refs: the host's "#id" -> task id.
     """
     raw = " ".join(raw.split())[:MAX_RAW_CHARS]
-    if not raw:
-        return placeholder(project_id)
-    if raw in refs:
-        return Blocker(EntityType.WORK, refs[raw], raw)
-    if entity := artifact(raw):
-        return Blocker(EntityType.ARTIFACT, entity.key, raw)
-    if task := next((task for task in tasks if named(raw, task)), None):
-        return Blocker(EntityType.WORK, task.id, raw)
+    named_tasks = (task.id for task in tasks if named(raw, task))
     inside = [row for row in entities_in(project_id, raw) if row.type is EntityType.ARTIFACT]
-    if len(inside) == 1:
-        return Blocker(EntityType.ARTIFACT, inside[0].key, raw, EMBEDDED)
-    matched = match(raw, tasks)
-    if matched.sure is not None:
-        return Blocker(EntityType.WORK, matched.sure.id, raw, EMBEDDED)
-    candidates = tuple(task.id for task in matched.candidates)
-    return Blocker(EntityType.CONDITION, condition(project_id, raw).key, raw, 1.0, candidates)
+    thing = artifact(raw) or (inside[0] if len(inside) == 1 else None)
+    meant = refs.get(raw) or next(named_tasks, "")
+    if not meant and thing is None and (task := match(raw, tasks).sure) is not None:
+        meant = task.id
+    thing = Entity(EntityType.WORK, meant, raw) if meant else thing or condition(project_id, raw)
+    return Blocker(thing.type, thing.key, raw)

@@ -46,7 +46,7 @@ _OF_STEP = {Op.CREATED: Rel.ABOUT, Op.STATUS: Rel.SAID_AGAIN, Op.MENTIONED: Rel.
 class Edge:
     """A typed edge. Ends are ids of memories and entities.
 
-    title: of a target that is neither a memory nor a task.
+    title: of a target that is no memory.
     """
 
     src_type: str
@@ -64,18 +64,19 @@ class Edge:
 
 def edges_of_task(task: Task, steps: Sequence[Step]) -> list[Edge]:
     """Return the edges that a task's steps make."""
-    out = []
-    for blocker in task.blockers:
-        entity = entity_of(task.project_id, blocker)
-        title = entity.title if entity.type is not EntityType.WORK else ""
-        out.append(Edge(EntityType.WORK, task.id, Rel.BLOCKED_BY, entity.type, entity.id, task.project_id, title))
+    things = [entity_of(task.project_id, blocker) for blocker in task.blockers]
+    out = [
+        Edge(EntityType.WORK, task.id, Rel.BLOCKED_BY, thing.type, thing.id, task.project_id, thing.title)
+        for thing in things
+    ]
     turns: dict[str, Rel] = {}
     for step in steps:
         if step.prompt_id and step.session_id and step.op in _OF_STEP:
             turn = turn_memory_id(step.session_id, step.prompt_id)
             closes = step.op is Op.STATUS and step.to == Status.DONE
             turns[turn] = Rel.RESOLVES if closes else turns.get(turn) or _OF_STEP[step.op]
-    out += [Edge(MEMORY, turn, rel, EntityType.WORK, task.id, task.project_id) for turn, rel in turns.items()]
+    told = (EntityType.WORK, task.id, task.project_id, task.title)
+    out += [Edge(MEMORY, turn, rel, *told) for turn, rel in turns.items()]
     return out
 
 
@@ -119,15 +120,12 @@ def said_again(store: Store, memories: Sequence[Memory]) -> dict[str, list[str]]
     rows = [row for row in memories if row.category == Category.CORE and row.known_kind is not Kind.TASK]
     rows = [row for row in rows if len(row.source_ids) > 1]
     ids = sorted({source for row in rows for source in row.source_ids})
-    events = {event.id: event for event in store.events(ids=ids, limit=len(ids))} if ids else {}
+    events = sorted(store.events(ids=ids, limit=len(ids)), key=lambda event: event.at_ms) if ids else []
     out = {}
     for row in rows:
-        sources = sorted(
-            (events[source] for source in row.source_ids if source in events), key=lambda event: event.at_ms
-        )
         turns: dict[str, str] = {}
-        for event in sources:
-            if event.session_id and event.prompt_id:
+        for event in events:
+            if event.id in row.source_ids and event.session_id and event.prompt_id:
                 turns.setdefault(event.session_id, turn_memory_id(event.session_id, event.prompt_id))
         out[row.id] = list(turns.values())[1:]
     return out

@@ -6,22 +6,19 @@ becomes steps of known tasks or a question. The event in the store holds these.
 
 from __future__ import annotations
 
-import contextlib
 import json
-from typing import Any, TypeVar
 
 import msgspec
 
 from memlayer.edge.capture.payload import spool_event
 from memlayer.kinds import Kind
-from memlayer.model import Event
+from memlayer.model import Event, event_id
 from memlayer.tasks.states import By, Step, TaskRecord
 from memlayer.turns.remembered import NO_SESSION
 
 MAX_TITLE_CHARS = 200
 MAX_ROWS = 50
 CREATED, REOPENED, MENTIONED = "created", "reopened", "mentioned"
-Row = TypeVar("Row")
 
 
 class Observation(TaskRecord, frozen=True):
@@ -79,24 +76,27 @@ def to_json(content: TaskEvent) -> str:
 def content_of(event: Event) -> TaskEvent:
     """Read an event, its steps with their place.
 
-    Rows that cannot be read are left out.
+    One that cannot be read says nothing.
     """
     try:
-        value = json.loads(event.text)
-    except (ValueError, RecursionError):
-        value = None
-    value = value if isinstance(value, dict) else {}
+        content = msgspec.json.decode(event.text, type=TaskEvent)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return TaskEvent(By.RULES)
     session_id = "" if event.session_id == NO_SESSION else event.session_id
     place = {"project_id": event.project_id, "event_id": event.id, "at_ms": event.at_ms, "prompt_id": event.prompt_id}
-    return TaskEvent(
-        By(value["by"]) if value.get("by") in tuple(By) else By.RULES,
-        _rows(value, "observed", Observation),
-        tuple(step.changed(session_id=session_id, **place) for step in _rows(value, "steps", Step)),
-        _rows(value, "refused", Step),
-        _rows(value, "questions", Question),
-        str(value.get("answers") or ""),
-        str(value.get("takes_back") or ""),
-    )
+    steps = tuple(step.changed(session_id=session_id, **place) for step in content.steps)
+    return content.changed(observed=content.observed[:MAX_ROWS], steps=steps)
+
+
+def task_event(
+    content: TaskEvent, project_id: str, at_ms: int, *, origin: str, session_id: str = NO_SESSION, prompt_id: str = ""
+) -> Event:
+    """Return an event of this content.
+
+    The same origin at a place is the same event.
+    """
+    name = event_id(session_id, prompt_id, Kind.TASK, origin)
+    return Event(name, Kind.TASK, session_id, project_id, prompt_id, to_json(content), at_ms)
 
 
 def captured(content: TaskEvent, *, project_dir: str, at_ms: int) -> dict[str, object]:
@@ -109,11 +109,3 @@ def captured(content: TaskEvent, *, project_dir: str, at_ms: int) -> dict[str, o
         kind=Kind.TASK, session_id=NO_SESSION, prompt_id="", text=text, at_ms=at_ms, extra="%d %s" % (at_ms, text),
         project_dir=project_dir,
     )  # fmt: skip
-
-
-def _rows(value: dict[str, Any], name: str, kind: type[Row]) -> tuple[Row, ...]:
-    rows: list[Row] = []
-    for row in value[name][:MAX_ROWS] if isinstance(value.get(name), list) else ():
-        with contextlib.suppress(msgspec.ValidationError):
-            rows.append(msgspec.convert(row, kind))
-    return tuple(rows)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from memlayer.adapters.sqlite_files import DispensableFile, marks
 from memlayer.tasks.edges import MEMORY, Edge, Rel
-from memlayer.tasks.keys import EntityType, artifact, name_key, norm
+from memlayer.tasks.keys import artifact, name_key, norm
 
 VERSION = "3"
 OF_STEPS = "steps:"
@@ -44,7 +44,7 @@ CREATE TABLE IF NOT EXISTS maybe_done (task_id TEXT PRIMARY KEY, why TEXT NOT NU
 class Thing(NamedTuple):
     """An entity.
 
-    others: how many edges name it, beside a memory those of others alone. rel: to that memory. status: of a task.
+    others: how many edges name it, beside a memory those of others alone. rel: to that memory.
     """
 
     id: str
@@ -52,7 +52,6 @@ class Thing(NamedTuple):
     title: str
     others: int = 0
     rel: str = ""
-    status: str = ""
 
     @property
     def told(self) -> str:
@@ -64,7 +63,7 @@ class Thing(NamedTuple):
 class Graph(DispensableFile):
     """The table.
 
-    Thread-safe. Nothing raises: without the file there is nothing to tell. Titles of tasks are not in it.
+    Thread-safe. Nothing raises: without the file there is nothing to tell.
     """
 
     def __init__(self, path: Path) -> None:
@@ -99,15 +98,9 @@ class Graph(DispensableFile):
             for owner, rows in edges.items():
                 base.execute("DELETE FROM links WHERE owner = ?", (prefix + owner,))
                 base.executemany(
-                    "INSERT OR REPLACE INTO links VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    [
-                        (
-                            prefix + owner, row.src_type, row.src_id, row.rel, row.dst_type, row.dst_id,
-                            row.project_id, row.title, name_key(row.title),
-                        )
-                        for row in rows
-                    ],
-                )  # fmt: skip
+                    "INSERT OR REPLACE INTO links VALUES (%s)" % marks(9),
+                    [(prefix + owner, *vars(row).values(), name_key(row.title)) for row in rows],
+                )
 
         self.run(put, None)
 
@@ -115,10 +108,9 @@ class Graph(DispensableFile):
         """Drop tasks and memories with their edges."""
 
         def forget(base: sqlite3.Connection) -> None:
-            given = [(id_,) for id_ in ids]
-            owned = [(id_, OF_STEPS + id_, id_, id_) for id_ in ids]
-            base.executemany("DELETE FROM links WHERE owner IN (?, ?) OR src_id = ? OR dst_id = ?", owned)
-            base.executemany("DELETE FROM maybe_done WHERE task_id = ?", given)
+            rows = [(id_, OF_STEPS + id_, id_, id_) for id_ in ids]
+            base.executemany("DELETE FROM links WHERE owner IN (?, ?) OR src_id = ? OR dst_id = ?", rows)
+            base.executemany("DELETE FROM maybe_done WHERE task_id = ?", [(id_,) for id_ in ids])
 
         self.run(forget, None)
 
@@ -179,9 +171,9 @@ class Graph(DispensableFile):
         return [Edge(*row[:5]) for row in self._rows(query, *ids, *ids, project_id, limit)]
 
     def things(self, ids: Sequence[str]) -> list[Thing]:
-        """Return entities by id, tasks left out."""
-        query = "SELECT DISTINCT dst_id, dst_type, title FROM links WHERE dst_id IN (%s) AND dst_type NOT IN (?, ?)"
-        return [Thing(*row) for row in self._rows(query % marks(len(ids)), *ids, MEMORY, EntityType.WORK)]
+        """Return entities by id."""
+        query = "SELECT DISTINCT dst_id, dst_type, title FROM links WHERE dst_id IN (%s) AND dst_type != ?"
+        return [Thing(*row) for row in self._rows(query % marks(len(ids)), *ids, MEMORY)]
 
     def hubs(self, project_id: str, limit: int) -> list[Thing]:
         """Return the things that most edges of a project name."""

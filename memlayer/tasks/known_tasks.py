@@ -10,8 +10,8 @@ from typing import NamedTuple
 from memlayer.model import Event
 from memlayer.tasks.edges import Edge, edges_of_task
 from memlayer.tasks.events import TaskEvent, content_of
-from memlayer.tasks.keys import EntityType, norm
-from memlayer.tasks.matcher import named
+from memlayer.tasks.keys import EntityType
+from memlayer.tasks.matcher import called
 from memlayer.tasks.states import Blocker, Op, Status, Step, Task, fold
 
 
@@ -69,7 +69,7 @@ class KnownTasks:
             for task_id in touched:
                 self._of_task[task_id] = [step for step in self._of_task[task_id] if step.event_id not in gone]
             self._fold(touched)
-            return touched
+        return touched
 
     def _known(self) -> dict[str, Told]:
         if self._events is None:
@@ -84,8 +84,9 @@ class KnownTasks:
             # Of events of one moment the one that makes the task comes first. Within an event the order stays.
             steps.sort(key=lambda step: (step.at_ms, step.event_id not in made, step.event_id))
             task = fold(steps)
-            self._folded.pop(task_id, None)
-            if task is not None:
+            if task is None:
+                self._folded.pop(task_id, None)
+            else:
                 self._folded[task_id] = task
 
     # -- answers
@@ -114,19 +115,22 @@ class KnownTasks:
         """Return task's id -> the edges that its steps make."""
         with self._lock:
             self._known()
-            return {id_: edges_of_task(self._folded[id_], self._of_task[id_]) for id_ in task_ids}
+            tasks = [self._folded[id_] for id_ in task_ids]
+            return {
+                task.id: edges_of_task(replace(task, blockers=self._there(task)), self._of_task[task.id])
+                for task in tasks
+            }
 
     def freed_by(self, ids: Iterable[str]) -> list[Task]:
         """Return the tasks that waited for these alone, now closed."""
         closed = {task.id for task in self.by_id(ids) if not task.is_open}
         with self._lock:
             rows = [row for row in self._folded.values() if any(blocker.key in closed for blocker in row.blockers)]
-        waited = {row.id for row in rows}
-        return [task for task in self.by_id(waited) if task.status is Status.PENDING]
+        return [task for task in self.by_id(row.id for row in rows) if task.status is Status.PENDING]
 
     def named(self, name: str) -> list[Task]:
         """Return the tasks that have, or had, a name."""
-        return [task for task in self.all() if named(name, task) or norm(name) in map(norm, task.titles)]
+        return [task for task in self.all() if called(name, task)]
 
     def told(self, event_ids: Iterable[str]) -> list[Told]:
         """Return these of the events."""
@@ -150,15 +154,16 @@ class KnownTasks:
 
         A task that is closed, or forgotten, blocks nobody any more.
         """
-
-        def blocks(blocker: Blocker) -> bool:
-            meant = self._folded.get(blocker.key)
-            return blocker.kind != EntityType.WORK or (meant is not None and meant.is_open)
-
-        left = self._titled(filter(blocks, task.blockers))
+        there = self._there(task)
+        left = tuple(row for row in there if row.kind != EntityType.WORK or self._folded[row.key].is_open)
         is_free = task.status is Status.BLOCKED and not left
         status = Status.PENDING if is_free else task.status
         return replace(task, blockers=left, status=status)
+
+    def _there(self, task: Task) -> tuple[Blocker, ...]:
+        """Return a task's blockers, tasks that were forgotten left out."""
+        rows = (row for row in task.blockers if row.kind != EntityType.WORK or row.key in self._folded)
+        return self._titled(rows)
 
     def _titled(self, blockers: Iterable[Blocker]) -> tuple[Blocker, ...]:
         """Return blockers with the present titles of those that are tasks."""

@@ -65,6 +65,11 @@ def named(words: str, task: Task) -> bool:
     return name in (task.id, citation_of(task.id)) or words.strip() == task_key(task.project_id, task.title)
 
 
+def called(words: str, task: Task) -> bool:
+    """Return whether words are a task's name, or an earlier title."""
+    return named(words, task) or norm(words) in map(norm, task.titles)
+
+
 def near(words: str, tasks: Iterable[Task]) -> list[Task]:
     """Return the tasks that words may mean, closed ones too, best first."""
     rows = sorted((Match(task, score(words, task)) for task in tasks), key=lambda row: (-row.score, row.task.id))

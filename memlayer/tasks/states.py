@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import msgspec
 
 from memlayer.tasks.keys import EntityType, condition
 
-Value = TypeVar("Value")
-
 PRIORITIES = ("low", "medium", "high", "critical")
 USUAL_PRIORITY = "medium"
 REPLACE, SUGGEST = "replace", "suggest"
-MAX_REJECTED = 20  # refusals kept of a task
 
 
 class Status(StrEnum):
@@ -57,6 +54,7 @@ class By(StrEnum):
     RULES = "rules"
 
 
+NAMING = (Op.CREATED, Op.TITLED)
 OPEN = (Status.PENDING, Status.IN_PROGRESS, Status.BLOCKED)
 TRANSITIONS: dict[Status, frozenset[Status]] = {
     Status.PENDING: frozenset({Status.IN_PROGRESS, Status.BLOCKED, Status.CANCELLED}),
@@ -78,15 +76,13 @@ class TaskRecord(msgspec.Struct, frozen=True, omit_defaults=True):
 class Blocker(TaskRecord, frozen=True):
     """A thing that a task waits for.
 
-    kind: task, condition or artifact. key: of the entity. A task's id. raw: as it was written. confidence: 0.0 for a
-    placeholder. candidates: ids of tasks that may be meant.
+    kind: task, condition or artifact. key: of the entity. A task's id. raw: as it was written, "" for something
+    unknown.
     """
 
     kind: str = ""
     key: str = ""
     raw: str = ""
-    confidence: float = 1.0
-    candidates: tuple[str, ...] = ()
 
 
 class Step(TaskRecord, frozen=True):
@@ -122,8 +118,8 @@ class Task:
     """A task as its steps left it.
 
     titles: all it ever had, the present one last. sources: ids of the
-    events that its text rests on. touched_ms: last time that anybody spoke of it. sessions: that did. rejected: (from,
-    to, reason, Unix ms). maybe_done: the line of the history of its files, see TaskBook.maybe_done.
+    events that its text rests on. touched_ms: last time that anybody spoke of it. sessions: that did. maybe_done: the
+    line of the history of its files, see TaskBook.maybe_done.
     """
 
     id: str
@@ -141,7 +137,6 @@ class Task:
     touched_ms: int = 0
     session_id: str = ""
     prompt_id: str = ""
-    rejected: tuple[tuple[str, str, str, int], ...] = ()
     maybe_done: str = field(default="", compare=False)
 
     @property
@@ -155,18 +150,15 @@ class Task:
         return self.status in OPEN
 
 
-def placeholder(project_id: str) -> Blocker:
-    """Return the blocker of a task that waits for something unknown."""
-    return Blocker(EntityType.CONDITION, condition(project_id, "").key, "", 0.0)
-
-
 def refusal(before: Status, wanted: Status) -> str:
     """Return why a transition is refused; "" for an allowed one."""
     if wanted in TRANSITIONS[before]:
         return ""
     if before is Status.PENDING and wanted is Status.DONE:
         return "it was never begun"
-    return "it is %s" % before if before not in OPEN else "it does not go from %s to %s" % (before, wanted)
+    if before in OPEN:
+        return "it does not go from %s to %s" % (before, wanted)
+    return "it is %s%s" % (before, " already" if wanted is before else "")
 
 
 def fold(steps: Iterable[Step]) -> Task | None:
@@ -186,7 +178,10 @@ def fold(steps: Iterable[Step]) -> Task | None:
 
 
 def after(task: Task | None, step: Step) -> Task | None:
-    """Return a task after one more step."""
+    """Return a task after one more step.
+
+    One that does not fit changes no state.
+    """
     if task is None:
         if step.op is not Op.CREATED or not step.to.strip():
             return None
@@ -194,62 +189,39 @@ def after(task: Task | None, step: Step) -> Task | None:
     task = _heard(task, step)
     match step.op:
         case Op.CREATED | Op.TITLED if title := step.to.strip():
-            return replace(task, titles=(*(known for known in task.titles if known != title), title))
-        case Op.STATUS if step.to in tuple(Status):
-            return _moved(task, step, Status(step.to))
+            task = replace(task, titles=(*(known for known in task.titles if known != title), title))
+        case Op.STATUS if step.to in TRANSITIONS[task.status]:
+            blockers = task.blockers if step.to == Status.BLOCKED else ()
+            task = replace(task, status=Status(step.to), blockers=blockers)
         case Op.PRIORITY if step.to in PRIORITIES and task.is_open:
-            return replace(task, priority=step.to)
-        case Op.BLOCKERS if step.mode == REPLACE:
-            return _blocked_by(task, step)
+            task = replace(task, priority=step.to)
+        case Op.BLOCKERS if step.mode == REPLACE and task.is_open:
+            task = replace(task, blockers=tuple(blocker for blocker in step.blockers if blocker.key != task.id))
         case Op.RESOLVED:
             meant = {blocker.key: blocker.changed(kind=EntityType.WORK, key=step.to) for blocker in step.blockers}
-            return replace(task, blockers=tuple(meant.get(blocker.key, blocker) for blocker in task.blockers))
+            task = replace(task, blockers=tuple(meant.get(blocker.key, blocker) for blocker in task.blockers))
         case Op.REOPENED if not task.is_open:
-            return replace(task, status=Status.PENDING)
-        case Op.REJECTED:
-            return _refused(task, step, step.reason)
+            task = replace(task, status=Status.PENDING)
+    if task.status is Status.BLOCKED and not task.blockers:
+        unknown = condition(task.project_id, "")
+        return replace(task, blockers=(Blocker(unknown.type, unknown.key),))
     return task
 
 
 def _heard(task: Task, step: Step) -> Task:
     """Note who spoke of a task, when, and in which session."""
-    is_named = step.op in (Op.CREATED, Op.TITLED)
+
+    def and_new(known: tuple[str, ...], *more: str) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*known, *filter(None, more))))
+
     return replace(
         task,
-        by=_with(task.by, step.by),
-        refs=_with(task.refs, *filter(None, (step.ref,))),
-        files=_with(task.files, *step.files),
-        sources=_with(task.sources, step.event_id, *step.sources) if is_named else task.sources,
-        sessions=_with(task.sessions, *filter(None, (step.session_id,))),
+        by=and_new(task.by, step.by),
+        refs=and_new(task.refs, step.ref),
+        files=and_new(task.files, *step.files),
+        sources=and_new(task.sources, step.event_id, *step.sources) if step.op in NAMING else task.sources,
+        sessions=and_new(task.sessions, step.session_id),
         touched_ms=task.touched_ms if step.op is Op.REJECTED else max(task.touched_ms, step.at_ms),
         session_id=step.session_id or task.session_id,
         prompt_id=task.prompt_id or step.prompt_id,
     )
-
-
-def _with(known: tuple[Value, ...], *more: Value) -> tuple[Value, ...]:
-    return tuple(dict.fromkeys((*known, *more)))
-
-
-def _moved(task: Task, step: Step, wanted: Status) -> Task:
-    if wanted is task.status:
-        return task
-    if why := refusal(task.status, wanted):
-        return _refused(task, step, why)
-    if wanted is Status.BLOCKED:
-        return replace(task, status=wanted, blockers=task.blockers or (placeholder(task.project_id),))
-    return replace(task, status=wanted, blockers=())
-
-
-def _blocked_by(task: Task, step: Step) -> Task:
-    if not task.is_open:
-        return _refused(task, step, "it is %s" % task.status.value)
-    blockers = tuple(blocker for blocker in step.blockers if blocker.key != task.id)
-    if not blockers and task.status is Status.BLOCKED:
-        blockers = (placeholder(task.project_id),)
-    return replace(task, blockers=blockers)
-
-
-def _refused(task: Task, step: Step, why: str) -> Task:
-    entry = (step.from_ or task.status.value, step.to, why, step.at_ms)
-    return replace(task, rejected=(*task.rejected, entry)[-MAX_REJECTED:])

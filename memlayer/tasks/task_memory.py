@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
 
 from memlayer.kinds import CATEGORIES, Category, Kind
-from memlayer.model import Event, Memory, event_id
-from memlayer.tasks.events import CREATED, Observation, TaskEvent, to_json
+from memlayer.model import Event, Memory
+from memlayer.tasks.events import CREATED, Observation, TaskEvent, task_event
 from memlayer.tasks.keys import EntityType, entities_in
 from memlayer.tasks.states import By, Op, Status, Step, Task
 from memlayer.turns.remembered import NO_SESSION
@@ -17,26 +16,6 @@ WAITS_FOR = " (waits for: %s)"
 MAYBE_DONE = " (maybe done: %s)"
 MADE = ("text", "at_ms", "source_ids", "superseded_by")  # of a task's memory, by its steps
 MADE_BY_BOOK = "tasks-1"  # Memory.settled of a task's memory
-
-
-class Place(NamedTuple):
-    """Where and when something was said of a task. at_ms: Unix time."""
-
-    project_id: str
-    session_id: str
-    prompt_id: str
-    at_ms: int
-
-
-def task_event(name: str, place: Place, content: TaskEvent) -> Event:
-    """Return an event of this content."""
-    text = to_json(content)
-    return Event(name, Kind.TASK, place.session_id, place.project_id, place.prompt_id, text, place.at_ms)
-
-
-def with_uses(row: Memory, known: Memory | None) -> Memory:
-    """Return a task's memory with the pin and level that it has."""
-    return row if known is None else replace(row, pinned=known.pinned, level=known.level)
 
 
 def is_behind(task: Task, row: Memory | None) -> bool:
@@ -68,17 +47,13 @@ def _parts(text: str) -> tuple[str, str]:
     return title, waits.removesuffix(")")
 
 
-def text_of(task: Task) -> str:
-    """Return a task as its memory has it."""
-    waits = [blocker.raw for blocker in task.blockers if blocker.raw]
-    text = task.title + (WAITS_FOR % ", ".join(waits) if waits and task.status is Status.BLOCKED else "")
-    return text + (MAYBE_DONE % task.maybe_done if task.maybe_done and task.is_open else "")
-
-
 def memory_of(task: Task) -> Memory:
     """Return the memory of a task, which says where it stands."""
+    waits = [blocker.raw for blocker in task.blockers if blocker.raw and task.status is Status.BLOCKED]
+    text = task.title + (WAITS_FOR % ", ".join(waits) if waits else "")
+    text += MAYBE_DONE % task.maybe_done if task.maybe_done and task.is_open else ""
     made = new_memory(
-        task.id, Category.CORE, Kind.TASK, text_of(task), task.created_ms, project_id=task.project_id,
+        task.id, Category.CORE, Kind.TASK, text, task.created_ms, project_id=task.project_id,
         session_id=task.session_id, prompt_id=task.prompt_id, source_ids=task.sources, settled=MADE_BY_BOOK,
         importance=CATEGORIES[Category.CORE].importance, files=task.files,
     )  # fmt: skip
@@ -101,6 +76,7 @@ def event_of(memory: Memory) -> Event:
         CREATED, title, task_id=memory.id, status=status, blockers=(waits,) if waits else (),
         sources=memory.source_ids, files=memory.files,
     )  # fmt: skip
-    place = Place(memory.project_id, memory.session_id or NO_SESSION, memory.prompt_id, memory.at_ms)
-    name = event_id(memory.session_id, memory.prompt_id, Kind.TASK, memory.id)
-    return task_event(name, place, TaskEvent(By.READER, (row,)))
+    return task_event(
+        TaskEvent(By.READER, (row,)), memory.project_id, memory.at_ms, origin=memory.id,
+        session_id=memory.session_id or NO_SESSION, prompt_id=memory.prompt_id,
+    )  # fmt: skip

@@ -188,7 +188,7 @@ def _match(state: State, services: compose.Services, memory: Memory) -> ops.Show
         growth=_growth(store, memory),
         missing=services.forget.missing(memory, [event.id for event in events]),
         said_again=[memory_row(state, turn) for turn in _turns(store, services.tasks.graph.said_again(memory.id))],
-        beside=[neighbour.told for neighbour in services.tasks.neighbours(memory.id)],
+        beside=[neighbour.told for neighbour in services.tasks.graph.neighbours(memory.id)],
         neighbours=[
             ops.Neighbour.of(near, text=marked_text(near), mine=turn is not None and near.id == turn.id)
             for near in around

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from memlayer.tasks.events import CREATED, Observation, TaskEvent, captured
+from memlayer.tasks.events import CREATED, Observation, TaskEvent, captured, task_event
 from memlayer.tasks.states import By, Op, Status, Step
-from memlayer.tasks.task_memory import Place, task_event
 from tests.support.turns_in_memory import PROJECT, T0_MS, TurnsInMemory
 
 WRITES = (
@@ -97,10 +96,12 @@ def test_earlier_events_of_another_machine_are_no_persons_change(tmp_path: Path,
     memory = TurnsInMemory(tmp_path)
     memory.ingest.take(EVENTS[:1])
     [task] = memory.tasks.known.all()
-    place = Place(task.project_id, "s9", "p1", task.created_ms + 1)
     renamed = Step(task.id, Op.TITLED, "배포 준비", by=By.READER)
     memory.ingest.take(EVENTS[3:])  # later than that
-    memory.store.add_events([task_event("e" * 32, place, TaskEvent(By.READER, steps=(renamed,)))])
+    content = TaskEvent(By.READER, steps=(renamed,))
+    memory.store.add_events(
+        [task_event(content, task.project_id, task.created_ms + 1, origin="e", session_id="s9", prompt_id="p1")]
+    )
     after = memory
     if is_new_start:
         after = TurnsInMemory(tmp_path)

@@ -11,6 +11,7 @@ from memlayer.daemon.resources.state import State
 from memlayer.model import EventCount, Memory
 from memlayer.ports import MemoryQuery
 from memlayer.tasks.edges import MEMORY, Edge
+from memlayer.tasks.keys import EntityType
 from memlayer.text.context_block import bare_id, cut, flatten
 from memlayer.wire import record as ops
 
@@ -86,7 +87,7 @@ def map_(state: State, arguments: ops.Map, progress: Progress) -> ops.MapFound:
     """
     services, folder = services_of(state), arguments.project_dir
     book, project_id = services.tasks, project_of(state, folder)
-    hubs = [ops.MapHub.of(one, edges=one.others) for one in book.hubs(project_id, HUBS)]
+    hubs = [ops.MapHub.of(one, edges=one.others) for one in book.graph.hubs(project_id, HUBS)]
     middle = _middle(state, arguments.name)
     if not middle:
         return ops.MapFound(hubs=hubs)
@@ -120,15 +121,18 @@ def _middle(state: State, name: str) -> str:
 
 
 def _nodes(state: State, steps: dict[str, int]) -> list[ops.MapNode]:
-    services = services_of(state)
-    things = {one.id: one for one in services.tasks.things(list(steps))}
-    rest = [node for node in steps if node not in things]
-    memories = {row.id: row for row in _memories(state, rest)}
+    book = services_of(state).tasks
+    tasks = {task.id: task for task in book.known.by_id(steps)}
+    things = {one.id: one for one in book.graph.things([node for node in steps if node not in tasks])}
+    memories = {row.id: row for row in _memories(state, [node for node in steps if node not in things])}
     nodes: list[ops.MapNode] = []
     for node, distance in steps.items():
-        if node in things:
-            one = things[node]
-            nodes.append(ops.MapNode(node, one.type, _short(one.title), one.status, "", distance))
+        if node in tasks:
+            nodes.append(
+                ops.MapNode(node, EntityType.WORK, _short(tasks[node].title), tasks[node].status, "", distance)
+            )
+        elif node in things:
+            nodes.append(ops.MapNode(node, things[node].type, _short(things[node].title), "", "", distance))
         elif node in memories:
             row = memories[node]
             status = "replaced" if row.superseded_by else row.kind

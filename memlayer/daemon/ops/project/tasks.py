@@ -10,6 +10,8 @@ from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import batches
 from memlayer.errors import UserError
 from memlayer.model import citation_of
+from memlayer.tasks.book import TaskBook
+from memlayer.tasks.edges import Rel
 from memlayer.tasks.matcher import named, near
 from memlayer.tasks.states import Op, Status, Step, Task
 from memlayer.text.context_block import quoted
@@ -32,20 +34,19 @@ def tasks(state: State, arguments: ops.Tasks, progress: Progress) -> ops.TaskLis
     if arguments.project_dir and not project_id:
         return ops.TaskList()
     moments.look_at_tasks(state, project_id, state.projects.root(project_id))
-    rows = [row for row in book.known.all(project_id) if not arguments.is_blocked or row.status is Status.BLOCKED]
-    at_rest = {row.id for row in rows if _rests(state, row)}
-    rows = [row for row in rows if _is_wanted(row, wanted, row.id in at_rest)]
+    rows = [_fields(state, row) for row in book.known.all(project_id)]
+    rows = [row for row in rows if not arguments.is_blocked or row.status == Status.BLOCKED]
     return ops.TaskList(
-        tasks=[_fields(state, row) for row in rows],
-        resting=len(at_rest),
+        tasks=[row for row in rows if _is_wanted(row, wanted)],
+        resting=sum(row.is_resting for row in rows),
         questions=len(book.questions(project_id)),
     )
 
 
-def _is_wanted(task: Task, wanted: str, is_at_rest: bool) -> bool:
+def _is_wanted(task: ops.TaskRow, wanted: str) -> bool:
     if wanted in (ALL, RESTING):
-        return wanted == ALL or is_at_rest
-    return task.status == wanted if wanted else task.is_open and not is_at_rest
+        return wanted == ALL or task.is_resting
+    return task.status == wanted if wanted else task.is_open and not task.is_resting
 
 
 def show(state: State, arguments: ops.TaskShow, progress: Progress) -> ops.TasksShown:
@@ -57,41 +58,30 @@ def show(state: State, arguments: ops.TaskShow, progress: Progress) -> ops.Tasks
     rows = rows or near(arguments.id_, book.known.all(project_id))
     if not rows:
         raise UserError("No task is known by %s. `memlayer task list` lists them" % quoted(arguments.id_))
-    return ops.TasksShown(
-        tasks=[
-            ops.TaskDetails.of(
-                _fields(state, row),
-                history=[_step(step) for step in book.known.steps(row.id)[-HISTORY_SHOWN:]],
-                rejected=[
-                    ops.RejectedStep(from_=before, to=to, why=why, at_ms=at_ms)
-                    for before, to, why, at_ms in row.rejected
-                ],
-                neighbours=[
-                    ops.TaskNeighbour.of(beside) for beside in book.neighbours(row.id) if beside.rel != "blocked_by"
-                ],
-            )
-            for row in rows
-        ]
+    return ops.TasksShown(tasks=[_details(state, book, row) for row in rows])
+
+
+def _details(state: State, book: TaskBook, task: Task) -> ops.TaskDetails:
+    steps = book.known.steps(task.id)
+    return ops.TaskDetails.of(
+        _fields(state, task),
+        history=[_step(step) for step in steps[-HISTORY_SHOWN:]],
+        rejected=[ops.RejectedStep.of(step, why=step.reason) for step in steps if step.op is Op.REJECTED],
+        neighbours=[ops.TaskNeighbour.of(row) for row in book.graph.neighbours(task.id) if row.rel != Rel.BLOCKED_BY],
     )
 
 
 def change(state: State, arguments: ops.TaskChange, progress: Progress) -> ops.TaskChanged:
-    """Take in a person's change from the spool.
-
-    Return the tasks that it touched.
-
-    candidates: where it may be about several, or about one that is not named for sure, and nothing was changed.
-    """
+    """Take in a person's change from the spool."""
     _drained(state)
-    services = services_of(state)
-    stored = services.tasks.known.told([arguments.id_])
+    known = services_of(state).tasks.known
+    stored = known.told([arguments.id_])
     if not stored:
         raise UserError("Nothing is changed: the text is private, or was forgotten before")
     content = stored[0].content
     steps = (*content.steps, *content.refused)
-    ids = list(dict.fromkeys(step.task_id for step in steps))
+    ids = {step.task_id for step in steps}
     candidates = [task_id for asked in content.questions for task_id in asked.candidates]
-    known = services.tasks.known
     refusals = [step.reason for step in steps if step.op is Op.REJECTED]
     return ops.TaskChanged(
         tasks=[_fields(state, row) for row in known.by_id(ids)],
