@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from memlayer.consolidation import lineage
 from memlayer.consolidation.consolidator import Consolidator
@@ -14,10 +15,19 @@ from memlayer.edge.capture.payload import clean
 from memlayer.edge.capture.spool import event_id
 from memlayer.indexing.indexer import Indexer
 from memlayer.kinds import KINDS, Category, Kind
-from memlayer.memory_files.markdown import Item, digest, normalized, parted, to_nfc, with_headline
-from memlayer.memory_files.merge import FileChanges, FileEntry
-from memlayer.memory_files.pages import FileRecord, current, day_of, local_day, noon_ms, told
-from memlayer.model import Memory
+from memlayer.memory_files.changes import FileChanges, compare
+from memlayer.memory_files.markdown import (
+    FileEntry,
+    Item,
+    Parsed,
+    digest,
+    normalized,
+    parted,
+    to_nfc,
+    with_headline,
+)
+from memlayer.memory_files.pages import EVERYTHING, current, day_of, local_day, noon_ms, told
+from memlayer.model import Memory, citation_of
 from memlayer.ports import MemoryQuery, Store
 from memlayer.records.tombstones import Tombstones
 from memlayer.turns.headline import fitting
@@ -27,6 +37,7 @@ from memlayer.turns.turn import MAX_MEMORY_CHARS
 
 log = logging.getLogger(__name__)
 HALF_A_DAY_MS = 43_200_000
+MOST_ADDED = 500
 
 
 def _now_ms() -> int:
@@ -56,83 +67,127 @@ class Edits:
     now_ms: Callable[[], int] = _now_ms
 
     def take(
-        self, project_id: str, name: str, changes: FileChanges, record: FileRecord, base: str, *, in_tree: bool = False
-    ) -> EditCounts:
-        """Apply the changes of one file.
+        self,
+        project_id: str,
+        name: str,
+        parsed: Parsed,
+        *,
+        is_ours: bool,
+        held: Mapping[str, int],
+        removed: dict[str, str],
+        in_tree: bool,
+    ) -> tuple[EditCounts, FileChanges] | None:
+        """Apply a file's changes; None for too many new lines.
 
-        Idempotent, for a known text is not added again. Raises StoreError. base: name of the revision that was changed,
-        "" when unknown: an earlier wording is then an old copy, no change. in_tree: of a file in the work tree, which
+        Idempotent, for a known text is not added again. Raises StoreError. is_ours: memlayer has written it here. held:
+        citation -> number of files that hold it now. removed: see Book. in_tree: of a file in the work tree, which
         anybody may have changed: its new lines are notes, and it changes and ends no wish or decision.
         """
+        rows = current(self.store, project_id, name)
+        now = [FileEntry(row.citation, digest(told(row)), row.pinned) for row in rows]
+        known = now if parsed.written is None else parsed.written
+        own = {item.citation for item in parsed.items}
+        changes = compare(
+            known, parsed.items, is_whole=parsed.is_whole or not (is_ours or parsed.written is not None),
+            is_known=parsed.written is not None, now=now,
+            elsewhere={entry.citation for entry in known if held[entry.citation] > (entry.citation in own)},
+        )  # fmt: skip
+        cited = sorted({one.citation for one in (*known, *changes.strays)})
+        page = _Page(self, project_id, name, {entry.digest for entry in now}, parsed.base, removed, is_ours, in_tree)
+        for row in self.store.memories(MemoryQuery(citations=cited, project_id=project_id, limit=EVERYTHING)):
+            page.rows[row.citation].append(row)
         if in_tree:
-            changes = self._of_anybody(changes)
-        known = {digest(told(memory)) for memory in current(self.store, project_id, name)}
-        page = _Page(self, project_id, name, known, bool(base), in_tree)
-        edited = sum(page.edit(entry, text) for entry, text in changes.edited)
+            changes = page.of_anybody(changes)
+        if len(changes.added) + len(changes.strays) + len({*cited} - {*page.rows}) > MOST_ADDED:
+            return None
+        edited = sum(page.edit(entry, item) for entry, item in changes.edited)
         edited += sum(page.pin(entry, pinned) for entry, pinned in changes.pinned)
-        removed = 0
-        for entry in changes.deleted:
-            if page.retire(entry):
-                record.removed[entry.memory_id] = base
-                removed += 1
+        taken = sum(map(page.retire, changes.deleted))
         added = sum(page.add(kind, text) for kind, text in changes.added)
-        added += sum(page.stray(item, record) for item in changes.strays)
-        return EditCounts(added, edited, removed)
-
-    def _of_anybody(self, changes: FileChanges) -> FileChanges:
-        """Return the changes that need not be the person's."""
-        ids = [entry.memory_id for entry in (*(entry for entry, _ in changes.edited), *changes.deleted)]
-        rows = self.store.memories(MemoryQuery(ids=ids, limit=len(ids))) if ids else []
-        bound = {row.id for row in rows if KINDS[row.known_kind].binds}
-        edited = tuple((entry, text) for entry, text in changes.edited if entry.memory_id not in bound)
-        deleted = tuple(entry for entry in changes.deleted if entry.memory_id not in bound)
-        return changes._replace(edited=edited, deleted=deleted, pinned=())
-
-    def undo_deletions(self, present: Sequence[FileEntry], record: FileRecord, base: str) -> int:
-        """Restore entries deleted from this revision and back in the file."""
-        count = 0
-        for entry in present:
-            if base and record.removed.get(entry.memory_id) == base:
-                del record.removed[entry.memory_id]
-                memory = self.by_id(entry.memory_id)
-                if memory is not None and _is_retired(memory):
-                    self.consolidator.restore(memory)
-                    count += 1
-        return count
-
-    def by_id(self, memory_id: str) -> Memory | None:
-        """Return the memory of an id, None when it is forgotten."""
-        memories = self.store.memories(MemoryQuery(ids=[memory_id]))
-        return memories[0] if memories else None
+        added += sum(map(page.stray, changes.strays)) + sum(map(page.keep, changes.kept))
+        return EditCounts(added, edited, taken), changes
 
 
 @dataclass
 class _Page:
     """One file's changes.
 
-    known: digests. has_base: its revision is known. in_tree: see Edits.take.
+    known: digests of its memories. base: name of the state that the edit began from. Others: see Edits.take.
     """
 
     edits: Edits
     project_id: str
     name: str
     known: set[str]
-    has_base: bool
+    base: str
+    removed: dict[str, str]
+    is_ours: bool
     in_tree: bool
+    rows: defaultdict[str, list[Memory]] = field(default_factory=lambda: defaultdict(list))  # by citation
 
-    def edit(self, entry: FileEntry, text: str) -> int:
-        memory = self.edits.by_id(entry.memory_id)
-        if memory is None:
-            log.info("a change to a forgotten memory was dropped")
+    def of_anybody(self, changes: FileChanges) -> FileChanges:
+        """Return the changes that need not be the person's."""
+        bound = {key for key, rows in self.rows.items() if any(KINDS[row.known_kind].binds for row in rows)}
+        edited = tuple((entry, item) for entry, item in changes.edited if entry.citation not in bound)
+        deleted = tuple(entry for entry in changes.deleted if entry.citation not in bound)
+        return changes._replace(edited=edited, deleted=deleted, pinned=())
+
+    def edit(self, entry: FileEntry, item: Item) -> int:
+        """Give a memory the text of its bullet."""
+        rows = self._rows_of(entry)
+        return self._reword(rows[0], item.text) if rows else self.keep(item._replace(citation=entry.citation))
+
+    def pin(self, entry: FileEntry, pinned: bool) -> int:
+        rows = [row for row in self._rows_of(entry)[:1] if not row.superseded_by and row.pinned != pinned]
+        for row in rows:
+            self.edits.consolidator.pin(row, pinned)
+        return len(rows)
+
+    def retire(self, entry: FileEntry) -> int:
+        rows = [row for row in self._rows_of(entry)[:1] if not row.superseded_by]
+        for row in rows:
+            self.edits.consolidator.retire(row)
+            self.removed[row.id] = self.base
+        return len(rows)
+
+    def add(self, kind: str, text: str) -> int:
+        body, *headed = parted(text)
+        return sum(self._add(kind, part, *fitting(*map(clean, headed))) for part in _texts(body))
+
+    def keep(self, item: Item) -> int:
+        """Take a bullet back whose deletion was undone, or another home's."""
+        rows = self.rows.get(item.citation, [])
+        is_undone = any(_is_retired(row) and self.base and self.removed.get(row.id) == self.base for row in rows)
+        is_foreign = not rows and (self.in_tree or not self.is_ours)
+        return self.stray(item) if is_undone or is_foreign else 0
+
+    def stray(self, item: Item) -> int:
+        """Take a bullet that was not written there: pasted, or moved."""
+        words, cited = digest(item.text), self.rows.get(item.citation, [])
+        same = [row for row in cited if digest(told(row)) == words]
+        back = [row for row in same if _is_retired(row)]
+        if back and all(row.superseded_by for row in same):
+            self.edits.consolidator.restore(back[0])
+            self.removed.pop(back[0].id, None)
+            return 1
+        if same or self._is_gone(item) or (not self.base and self._is_earlier(words, cited)):
             return 0
+        now = [row for row in cited if not row.superseded_by]
+        if len(now) == 1 and not self.in_tree:
+            return self._reword(now[0], item.text)
+        return self.add(item.kind or Kind.NOTE, item.text)
+
+    def _rows_of(self, entry: FileEntry) -> list[Memory]:
+        """Return an entry's memories: of its words, then those that hold."""
+        rows = self.rows.get(entry.citation, [])
+        return sorted(rows, key=lambda row: (digest(told(row)) != entry.digest, bool(row.superseded_by)))
+
+    def _reword(self, memory: Memory, text: str) -> int:
         body, *headed = parted(text)
         headline, subject = fitting(*map(clean, headed))
         first, *rest = _texts(body) or [""]
         new = digest(with_headline(first, headline, subject))
-        if not first or digest(told(memory)) == new:
-            return 0
-        before = lineage.before(self.edits.store, memory) if not self.has_base else ()
-        if any(digest(told(version)) == new for version in before):
+        if not first or digest(told(memory)) == new or (not self.base and self._is_earlier(new, [memory])):
             return 0
         if memory.superseded_by:  # replaced meanwhile. The user's words are the newest
             return self.add(memory.kind, text)
@@ -143,45 +198,18 @@ class _Page:
             self._add(memory.kind, part)
         return 1
 
-    def pin(self, entry: FileEntry, pinned: bool) -> int:
-        memory = self.edits.by_id(entry.memory_id)
-        if memory is None or memory.superseded_by or memory.pinned == pinned:
-            return 0
-        self.edits.consolidator.pin(memory, pinned)
-        return 1
+    def _is_earlier(self, words: str, memories: Sequence[Memory]) -> bool:
+        """True for an earlier wording, as an old copy has it."""
+        store = self.edits.store
+        return any(digest(told(row)) == words for memory in memories for row in lineage.before(store, memory))
 
-    def retire(self, entry: FileEntry) -> bool:
-        memory = self.edits.by_id(entry.memory_id)
-        if memory is None or memory.superseded_by:
-            return False
-        self.edits.consolidator.retire(memory)
-        return True
-
-    def add(self, kind: str, text: str) -> int:
-        body, *headed = parted(text)
-        return sum(self._add(kind, part, *fitting(*map(clean, headed))) for part in _texts(body))
-
-    def stray(self, item: Item, record: FileRecord) -> int:
-        """Add a bullet whose citation the revision lacks (pasted, restored, old)."""
-        cited = self.edits.store.memories(MemoryQuery(citations=[item.citation], project_id=self.project_id))
-        same = [memory for memory in cited if digest(told(memory)) == digest(item.text)]
-        if same:
-            back = [memory for memory in same if _is_retired(memory)]
-            if back and all(memory.superseded_by for memory in same):
-                self.edits.consolidator.restore(back[0])
-                return 1
-            return 0
-        text = parted(item.text)[0]
-        texts = {text, to_nfc(text)}
-        was_forgotten = any(self.edits.tombstones.forgot_statement(self.project_id, text) for text in texts)
-        if was_forgotten or record.knows(item.citation, digest(item.text)):
-            return 0  # an editor had it open. Without its citation it would be added
-        if not cited and self._is_aged_out(item):
-            return 0  # an old copy of the file was put back
-        now = [memory for memory in cited if not memory.superseded_by]
-        if len(now) == 1 and not self.in_tree:
-            return self.edit(FileEntry(now[0].id, now[0].citation, digest(told(now[0]))), item.text)
-        return self.add(item.kind or Kind.NOTE, item.text)
+    def _is_gone(self, item: Item) -> bool:
+        """True if a bullet's memory was forgotten, or removed by retention."""
+        tombstones, text = self.edits.tombstones, parted(item.text)[0]
+        if any(tombstones.forgot_statement(self.project_id, one) for one in (text, to_nfc(text))):
+            return True
+        is_forgotten = any(citation_of(one) == item.citation for one in tombstones.ids())
+        return item.citation not in self.rows and (is_forgotten or self._is_aged_out(item))
 
     def _is_aged_out(self, item: Item) -> bool:
         """True if retention deleted the memories of a bullet's day."""

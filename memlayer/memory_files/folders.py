@@ -1,4 +1,4 @@
-"""The folders of memory files, opened without following links. Their problems.
+"""The folders of memory files, opened without following links.
 
 Folders below the anchor may come with a clone: a link there could lead anywhere, a pipe would make a reader wait.
 """
@@ -8,12 +8,11 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
-import logging
 import os
 import re
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import TracebackType
 from typing import NamedTuple
 
@@ -24,8 +23,6 @@ from memlayer.records.projects import Projects, folder_name
 MAX_READ_BYTES = 16_000_000
 _TEMPORARY = re.compile(r"\.tmp-(?:MEMORY|\d{4}-\d\d-\d\d)\.md-\d+$")
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
-
-log = logging.getLogger(__name__)
 
 IN_HOME = "projects"
 IN_PROJECT = ".memlayer"
@@ -184,36 +181,6 @@ def remove_empty(anchor: str, parts: Sequence[str], *, levels: int) -> None:
             above.remove_empty_folder(parts[end - 1])
 
 
-@dataclass
-class Problems:
-    """Problems of files as of their project's last sync."""
-
-    _by_project: dict[str, dict[str, str]] = field(default_factory=dict)  # project id -> file -> why it was skipped
-    _seen: dict[tuple[str, str], Stamp] = field(default_factory=dict)  # of skipped files
-    _logged: set[tuple[str, str, str]] = field(default_factory=set)
-
-    def of(self, project_id: str) -> dict[str, str]:
-        """Return file -> its problem."""
-        return dict(self._by_project.get(project_id, {}))
-
-    def begin(self, project_id: str) -> None:
-        """Forget a project's problems before its files are read again."""
-        self._by_project[project_id] = {}
-
-    def note(self, project_id: str, name: str, problem: str, *, seen: Stamp | None = None, to_log: bool = True) -> None:
-        """Note a skipped file, not read again while its stamp is `seen`."""
-        self._by_project.setdefault(project_id, {})[name] = problem
-        if seen is not None:
-            self._seen[project_id, name] = seen
-        if to_log and (project_id, name, problem) not in self._logged:
-            self._logged.add((project_id, name, problem))
-            log.warning("memory file %s: %s", name, problem)
-
-    def seen(self, project_id: str, name: str) -> Stamp | None:
-        """Return a file's stamp when it was skipped."""
-        return self._seen.get((project_id, name))
-
-
 class FilePlace(NamedTuple):
     """A place of memory files.
 
@@ -226,6 +193,11 @@ class FilePlace(NamedTuple):
     @property
     def path(self) -> str:
         return os.path.join(self.anchor, *self.parts)
+
+    @property
+    def in_tree(self) -> bool:
+        """True in a work tree, where anybody may write."""
+        return self.parts == (IN_PROJECT,)
 
 
 @dataclass(frozen=True)

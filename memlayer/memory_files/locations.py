@@ -7,14 +7,13 @@ import re
 from typing import NamedTuple
 
 from memlayer.kinds import Category, Kind
+from memlayer.memory_files.book import CORE_PAGE
 from memlayer.memory_files.extra_files import ExtraFiles
-from memlayer.memory_files.folders import open_folder, place_of
-from memlayer.memory_files.pages import CORE_PAGE, local_day, page_of_day
+from memlayer.memory_files.markdown import parse
+from memlayer.memory_files.pages import local_day, page_of_day
 from memlayer.memory_files.sync import MemoryFiles
 from memlayer.model import Memory
 
-# At the left margin, which no text of a memory reaches: its further lines are indented.
-_ENTRY = re.compile(r"[-*+] (?:\[[ xX]\] )?\\?\[mem:([0-9A-Za-z]{1,40})\\?\]")
 _PIECE = re.compile(r":(\d+)-(\d+)$")
 
 
@@ -32,7 +31,7 @@ class FileLines:
     def __init__(self, files: MemoryFiles, extra: ExtraFiles) -> None:
         self._files = files
         self._extra = extra
-        self._pages: dict[tuple[str, str], tuple[str, dict[str, tuple[int, int]]]] = {}
+        self._pages: dict[tuple[str, str], dict[str, tuple[int, int]]] = {}
 
     def of(self, memory: Memory) -> Lines:
         """Return the lines that hold a memory now."""
@@ -43,38 +42,15 @@ class FileLines:
         if memory.category == Category.CONVERSATION or memory.superseded_by:
             return Lines()
         name = CORE_PAGE if memory.category == Category.CORE else page_of_day(local_day(memory.at_ms))
-        path, by_citation = self._page(memory.project_id, name)
-        return Lines(path, *by_citation[memory.citation]) if memory.citation in by_citation else Lines()
-
-    def _page(self, project_id: str, name: str) -> tuple[str, dict[str, tuple[int, int]]]:
-        """Return (page path, citation -> lines); ("", {}) for no page."""
-        if (project_id, name) not in self._pages:
-            self._pages[project_id, name] = self._read(project_id, name)
-        return self._pages[project_id, name]
-
-    def _read(self, project_id: str, name: str) -> tuple[str, dict[str, tuple[int, int]]]:
-        place = place_of(self._files.home, self._files.projects, project_id, self._files.rules)
-        if place is None or not self._files.rules.enabled:
-            return "", {}
-        *below, file = name.split("/")
-        try:
-            with open_folder(place.anchor, (*place.parts, *below), make=False) as folder:
-                raw = folder.read(file) or b""
-        except OSError:
-            return "", {}
-        return os.path.join(place.path, name), entries_in(raw.decode("utf-8", "replace"))
+        page = memory.project_id, name
+        if page not in self._pages:
+            self._pages[page] = lines_in(self._files.read(*page))
+        lines = self._pages[page].get(memory.citation)
+        return Lines(os.path.join(self._files.folder(memory.project_id), name), *lines) if lines else Lines()
 
 
-def entries_in(text: str) -> dict[str, tuple[int, int]]:
-    """Return citation -> first and last line of its first entry."""
-    by_citation: dict[str, tuple[int, int]] = {}
-    citation = ""
-    for number, line in enumerate(text.splitlines(), 1):
-        entry = _ENTRY.match(line)
-        if entry is not None:
-            citation = entry.group(1) if entry.group(1) not in by_citation else ""
-        elif line[:1] not in ("", " ", "\t"):
-            citation = ""  # a heading, a comment, or a line of the user's
-        if citation and line.strip():
-            by_citation[citation] = (by_citation.get(citation, (number, 0))[0], number)
-    return by_citation
+def lines_in(raw: bytes) -> dict[str, tuple[int, int]]:
+    """Return citation -> first and last line of its first bullet."""
+    page = parse(raw)
+    cited = [(item.citation, lines) for item, lines in zip(page.items, page.lines, strict=True) if item.citation]
+    return dict(reversed(cited))

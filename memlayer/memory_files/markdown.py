@@ -2,8 +2,8 @@
 
 A memory is one bullet, `- [mem:a7Bc3x] 2026-11-19: text`. Its further lines are indented by two blanks, and the last of
 them may be its headline, `- headline (Subject): ...`. All after the colon is data: citations, comments, headings and
-bullets in it have no meaning. The first line names the revision (a hash of the rest), the last one marks the file as
-whole.
+bullets in it have no meaning. The last line marks the file as whole. The line above it lists the citations that were
+written, each with a digest of its words: a file tells itself the state that an edit of it began from.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from memlayer.edge.redaction.privacy import plain
@@ -33,18 +33,27 @@ _ALSO: dict[str, str] = {
 MAX_FILE_BYTES = 8_000_000
 HEAD = (
     "<!-- memlayer keeps this file and reads your changes back: change a line, delete one, or add one under a heading; "
-    "what you delete is recalled no more. Secrets are taken out. Revision %s. -->"
+    "what you delete is recalled no more. Secrets are taken out. -->"
 )
 END = "<!-- memlayer: end of file; keep this line -->"
-REVISION_CHARS = 12
-_REVISION = re.compile(r"<!-- memlayer .*Revision ([0-9a-f]{%d})\b" % REVISION_CHARS, re.DOTALL)
+WRITTEN = "<!-- memlayer: as written, keep this line:%s -->"
+DIGEST_CHARS = 8
+_WRITTEN = re.compile(WRITTEN % r"([^<>]*)")
+_ENTRY = re.compile(r"([0-9A-Za-z]{1,40}):([0-9a-f]{%d})(\*?)" % DIGEST_CHARS)
 _HEADING = re.compile(r"(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
 _BULLET = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]+(.*)|$)")
 # Some editors put a box before it, or a backslash before each bracket.
+_STAMP = r"\d{4}-\d\d-\d\d|\d\d:\d\d"
 _CITED = re.compile(
     r"(?:\[[ xX]\] )?(?P<escape>\\?)\[mem:(?P<citation>[0-9A-Za-z]{1,40})\\?\]"
-    r"(?: (?P<stamp>\d{4}-\d\d-\d\d|\d\d:\d\d))?(?P<pinned> pinned)?(?::|$)? ?(?P<text>.*)"
+    r"(?: ?(?P<stamp>%s))?(?P<pinned> pinned)?(?::|$)? ?(?P<text>.*)" % _STAMP
 )
+# The rest that a person left of it: the citation broken or without a bracket, or only the day.
+_DAMAGED = re.compile(
+    r"(?:\[[ xX]\] )?\\?(?:\[mem:[^\]\n]{0,10}\]|\[mem:[0-9A-Za-z]*|mem:[0-9A-Za-z]+\\?\])"
+    r"(?: ?(?:%s))?(?: pinned)?:? ?" % _STAMP
+)
+_STAMPED = re.compile(r"(?:\S{1,50} )?(?:%s)(?: pinned)?: ?" % _STAMP)
 _HEADLINE = re.compile(
     r"\n\s*[-*+][ \t]+headline(?:[ \t]+\((?P<subject>[^\n]*?)\))?:(?P<headline>[^\n]*)\Z", re.IGNORECASE
 )
@@ -67,41 +76,6 @@ def unescaped(text: str) -> str:
             at = next(run.end() for run in _TICKS.finditer(text, at) if len(run[0]) == len(sign[0]))
         out.append(text[sign.start() : at])
     return "".join([*out, text[at:]])
-
-
-class Fences:
-    """The fenced blocks of a file.
-
-    is_past: true for a line that no block goes past: a fence may be saved before it is closed, and must not swallow the
-    lines below.
-    """
-
-    def __init__(self, lines: Sequence[str], is_past: Callable[[str], bool]) -> None:
-        self._lines, self._is_past = lines, is_past
-        # For each sign a line before which no fence of at least so many signs closes: each is searched once.
-        self._none: dict[str, tuple[int, int]] = {}
-
-    def end(self, at: int) -> int:
-        """Return the line after the block at `at`, 0 for none."""
-        opened = FENCE.match(self._lines[at])
-        if opened is None:
-            return 0
-        sign, length = opened.group(1)[0], len(opened.group(1))
-        until, least = self._none.get(sign, (0, 0))
-        if at < until and length >= least:
-            return 0
-        below = at + 1
-        while below < len(self._lines) and not self._is_past(self._lines[below]):
-            line = self._lines[below].strip()
-            below += 1
-            if len(line) >= length and not line.strip(sign):
-                return below
-        self._none[sign] = (below, length)
-        return 0
-
-    def is_alone(self, line: str) -> bool:
-        """True for a fence line with at most a language name."""
-        return _ALONE.match(line) is not None
 
 
 class Line(NamedTuple):
@@ -129,16 +103,31 @@ class Item(NamedTuple):
     stamp: str = ""
 
 
+class FileEntry(NamedTuple):
+    """A memory as it was written. digest: of its words."""
+
+    citation: str
+    digest: str
+    pinned: bool = False
+
+
 class Parsed(NamedTuple):
     """A file read back.
 
-    revision: "" when it names none. is_whole: its last line is present. problem: why it cannot be read, or "".
+    written: the entries that the edit began from, None when the file does not tell them. is_whole: its last line is
+    present. problem: why it cannot be read, or "". lines: of each item the first and the last, from 1.
     """
 
-    revision: str
+    written: tuple[FileEntry, ...] | None
     is_whole: bool
     items: tuple[Item, ...]
     problem: str = ""
+    lines: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def base(self) -> str:
+        """The name of the state before the edit; "" when unknown."""
+        return "" if self.written is None else digest(repr(self.written))
 
 
 def normalized(text: str) -> str:
@@ -167,23 +156,32 @@ def parted(text: str) -> tuple[str, str, str]:
     return normalized(text[: found.start()]), found["headline"].strip(), (found["subject"] or "").strip()
 
 
+def without_stamp(text: str) -> str:
+    """Return a text without the day of a damaged head."""
+    return normalized(_STAMPED.sub("", text, count=1)) if _STAMPED.match(text) else text
+
+
 def digest(text: str) -> str:
-    """Hash a normalized text, whatever its composition, to 16 hex characters."""
-    return hashlib.sha256(to_nfc(normalized(text)).encode("utf-8", "replace")).hexdigest()[:16]
+    """Hash a normalized text, whatever its composition."""
+    return hashlib.sha256(to_nfc(normalized(text)).encode("utf-8", "replace")).hexdigest()[:DIGEST_CHARS]
 
 
-def render(title: str, sections: Sequence[tuple[str, Sequence[Line]]]) -> tuple[str, str]:
-    """Return (the whole file, its revision) of headings with their memories."""
-    out = ["", "# " + normalized(title).replace("\n", " "), ""]
-    for heading, lines in sections:
+def render(title: str, sections: Sequence[tuple[str, Sequence[Line]]], notice: str = "") -> str:
+    """Return the file of headings with their memories.
+
+    notice: a line for the person.
+    """
+    out = [HEAD, *(["<!-- memlayer, %s -->" % notice] if notice else []), ""]
+    out += ["# " + normalized(title).replace("\n", " "), ""]
+    for heading, below in sections:
         if heading:
             out += ["## " + heading, ""]
-        for line in lines:
+        for line in below:
             out += _bullet(line)
         out.append("")
-    body = "\n".join([*out, END, ""])
-    revision = hashlib.sha256(body.encode("utf-8", "replace")).hexdigest()[:REVISION_CHARS]
-    return HEAD % revision + "\n" + body, revision
+    lines = [line for _, lines in sections for line in lines]
+    written = [" %s:%s%s" % (line.citation, digest(line.text), "*" if line.pinned else "") for line in lines]
+    return "\n".join([*out, WRITTEN % "".join(written), END, ""])
 
 
 def heading_of(kind: str) -> str:
@@ -207,22 +205,22 @@ def _bullet(line: Line) -> list[str]:
 def parse(raw: bytes) -> Parsed:
     """Read a file back after any editor. Never raises on any bytes."""
     if len(raw) > MAX_FILE_BYTES:
-        return Parsed("", False, (), "it is longer than %d bytes" % MAX_FILE_BYTES)
+        return Parsed(None, False, (), "it is longer than %d bytes" % MAX_FILE_BYTES)
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
-        return Parsed("", False, (), "it is not UTF-8 text")
+        return Parsed(None, False, (), "it is not UTF-8 text")
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if "\0" in text:
-        return Parsed("", False, (), "it is not text")
+        return Parsed(None, False, (), "it is not text")
     if all(mark.search(text) for mark in _CONFLICT):
-        return Parsed("", False, (), "it holds an unresolved merge")
+        return Parsed(None, False, (), "it holds an unresolved merge")
     reader = _Reader(text.split("\n"))
     reader.read()
     items = reader.items
     if items and reader.ends_in_item:
         items[-1] = items[-1]._replace(is_last=True)
-    return Parsed(reader.revision, reader.is_whole, tuple(items))
+    return Parsed(reader.written, reader.is_whole, tuple(items), lines=tuple(reader.places))
 
 
 def _is_cited(line: str) -> bool:
@@ -236,13 +234,15 @@ class _Reader:
 
     def __init__(self, lines: list[str]) -> None:
         self._lines = lines
-        self._fences = Fences(lines, lambda line: line.rstrip() == END or _is_cited(line))
         self._at = 0
+        # For each sign a line before which no fence of at least so many signs closes: each is searched once.
+        self._no_fence: dict[str, tuple[int, int]] = {}
         self._last_end = max((at for at, line in enumerate(lines) if "-->" in line), default=-1)
         self._kind: str = Kind.NOTE
         self._heading = ""  # of a section that the user made
         self.items: list[Item] = []
-        self.revision = ""
+        self.places: list[tuple[int, int]] = []
+        self.written: tuple[FileEntry, ...] | None = None
         self.is_whole = False
         self.ends_in_item = False
 
@@ -266,9 +266,10 @@ class _Reader:
             return False
         for end in range(self._at, self._last_end + 1):
             if "-->" in self._lines[end]:
-                match = _REVISION.match("\n".join(self._lines[self._at : end + 1]))
-                if match and not self.revision:
-                    self.revision = match.group(1)
+                written = _WRITTEN.match(" ".join(" ".join(self._lines[self._at : end + 1]).split()))
+                if written is not None and self.written is None:
+                    entries = map(_ENTRY.fullmatch, written[1].split())
+                    self.written = tuple(FileEntry(one[1], one[2], bool(one[3])) for one in entries if one)
                 self._at = end + 1
                 return True
         if self._lines[self._at].startswith("<!-- memlayer"):  # ours, cut off
@@ -294,35 +295,58 @@ class _Reader:
         return True
 
     def _item(self, line: str) -> None:
+        start = self._at
         bullet = _BULLET.match(line.lstrip())
         if bullet is not None:
             self._at += 1
-            self._add("\n".join([bullet.group(1) or "", *self._indented()]))
+            self._add("\n".join([bullet.group(1) or "", *self._indented()]), start)
             return
-        start = self._at
-        self._at = self._fences.end(start)
+        self._at = self._end_of_block(start)
         if not self._at:
             self._at = start + 1
-            if self._fences.is_alone(line):
+            if _ALONE.match(line):
                 self.ends_in_item = False
                 return
             while self._at < len(self._lines) and self._goes_on(self._lines[self._at]):
                 self._at += 1
-        self._add("\n".join(self._lines[start : self._at]))
+        self._add("\n".join(self._lines[start : self._at]), start)
 
-    def _add(self, text: str) -> None:
-        cited = _CITED.match(text.partition("\n")[0])
+    def _end_of_block(self, at: int) -> int:
+        """Return the line after the fenced block at `at`, 0 for none.
+
+        None goes past a memory's bullet: a fence may be saved before it is closed.
+        """
+        opened = FENCE.match(self._lines[at])
+        if opened is None:
+            return 0
+        sign, length = opened.group(1)[0], len(opened.group(1))
+        until, least = self._no_fence.get(sign, (0, 0))
+        if at < until and length >= least:
+            return 0
+        below = at + 1
+        while below < len(self._lines) and self._lines[below].rstrip() != END and not _is_cited(self._lines[below]):
+            line = self._lines[below].strip()
+            below += 1
+            if len(line) >= length and not line.strip(sign):
+                return below
+        self._no_fence[sign] = (below, length)
+        return 0
+
+    def _add(self, text: str, start: int) -> None:
+        """Add an item of the lines from `start` on."""
         self.ends_in_item = True
+        cited = _CITED.match(text)
         if cited is not None:
-            rest = text.partition("\n")
-            body = normalized(cited["text"] + rest[1] + rest[2])
+            body = normalized(cited["text"] + text[cited.end() :])
             flags = {"pinned": bool(cited["pinned"]), "is_escaped": bool(cited["escape"])}
-            self.items.append(Item(self._kind, cited["citation"], body, **flags, stamp=cited["stamp"] or ""))
-            return
-        body = normalized(text)
-        if body:
-            body = "%s: %s" % (self._heading, body) if self._heading else body
-            self.items.append(Item(self._kind, "", body))
+            item = Item(self._kind, cited["citation"], body, **flags, stamp=cited["stamp"] or "")
+        else:
+            body = normalized(_DAMAGED.sub("", text, count=1) if _DAMAGED.match(text) else text)
+            if not body:
+                return
+            item = Item(self._kind, "", "%s: %s" % (self._heading, body) if self._heading else body)
+        self.items.append(item)
+        self.places.append((start + 1, self._at))
 
     def _indented(self) -> list[str]:
         """Return the further lines of a bullet, without their indentation."""

@@ -12,9 +12,11 @@ import unicodedata
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from memlayer.memory_files.changes import compare
 from memlayer.memory_files.markdown import (
     END,
     HEADINGS,
+    FileEntry,
     Line,
     digest,
     heading_of,
@@ -23,7 +25,6 @@ from memlayer.memory_files.markdown import (
     render,
     unescaped,
 )
-from memlayer.memory_files.merge import FileEntry, compare, present
 
 CITATION = st.text("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", min_size=6, max_size=6)
 # Texts that Markdown, and our own notation, could misread.
@@ -40,16 +41,20 @@ LINE = st.builds(Line, CITATION, st.sampled_from(["2026-11-19", "14:05"]), TEXT.
 SECTIONS = st.lists(st.tuples(st.sampled_from(list(HEADINGS)), st.lists(LINE, max_size=4)), max_size=4)
 
 
-def file_of(sections: list[tuple[str, list[Line]]], title: str = "Memory of 상점") -> tuple[str, str]:
+def file_of(sections: list[tuple[str, list[Line]]], title: str = "Memory of 상점") -> str:
     return render(title, [(heading_of(kind), lines) for kind, lines in sections])
+
+
+def entries_of(sections: list[tuple[str, list[Line]]]) -> list[FileEntry]:
+    return [FileEntry(one.citation, digest(one.text), one.pinned) for _, lines in sections for one in lines]
 
 
 @settings(deadline=None)
 @given(SECTIONS, TEXT)
 def test_rendering_round_trips(sections: list[tuple[str, list[Line]]], title: str) -> None:
-    text, revision = file_of(sections, title)
+    text = file_of(sections, title)
     parsed = parse(text.encode("utf-8", "replace"))
-    assert (parsed.problem, parsed.revision, parsed.is_whole) == ("", revision, True)
+    assert (parsed.problem, parsed.written, parsed.is_whole) == ("", tuple(entries_of(sections)), True)
     told = [(kind, one.citation, normalized(one.text), one.pinned) for kind, lines in sections for one in lines]
     expected = [(kind, key, text.encode("utf-8", "replace").decode(), pinned) for kind, key, text, pinned in told]
     assert [(one.kind, one.citation, one.text, one.pinned) for one in parsed.items] == expected
@@ -58,7 +63,7 @@ def test_rendering_round_trips(sections: list[tuple[str, list[Line]]], title: st
 @settings(deadline=None)
 @given(SECTIONS, st.sampled_from(["\r\n", "\r"]), st.booleans())
 def test_line_ends_change_nothing(sections: list[tuple[str, list[Line]]], ends: str, has_mark: bool) -> None:
-    raw = file_of(sections)[0].encode("utf-8", "replace")
+    raw = file_of(sections).encode("utf-8", "replace")
     changed = (b"\xef\xbb\xbf" if has_mark else b"") + raw.replace(b"\n", ends.encode())
     assert parse(changed) == parse(raw)
 
@@ -74,33 +79,32 @@ def test_shown_text_stays_unchanged(text: str) -> None:
 @settings(deadline=None)
 @given(st.lists(LINE, max_size=6, unique_by=lambda one: one.citation), st.data())
 def test_only_edits_are_found(lines: list[Line], data: st.DataObject) -> None:
-    known = [FileEntry("id" + one.citation, one.citation, digest(one.text), one.pinned) for one in lines]
+    known = entries_of([("fact", lines)])
     doomed = data.draw(st.lists(st.sampled_from(lines), max_size=2, unique=True)) if lines else []
     changed = data.draw(st.lists(st.sampled_from(lines), max_size=2, unique=True)) if lines else []
     changed = [one for one in changed if one not in doomed]
     kept = [one._replace(text="고침: " + one.text) if one in changed else one for one in lines if one not in doomed]
-    text = file_of([("fact", kept)])[0].replace("\n" + END, "\n- 새로 적은 줄 9f3\n\n" + END)
+    text = file_of([("fact", kept)]).replace("\n" + END, "\n- 새로 적은 줄 9f3\n\n" + END)
     found = compare(known, parse(text.encode("utf-8", "replace")).items, is_whole=True, is_known=True)
     same_text = [one for one in doomed if any(normalized(one.text) == normalized(other.text) for other in kept)]
     assert {entry.citation for entry in found.deleted} == {one.citation for one in doomed}, same_text
     assert {entry.citation for entry, _ in found.edited} == {one.citation for one in changed}
     assert ("fact", "새로 적은 줄 9f3") in found.added and len(found.added) == 1
-    assert (found.strays, found.pinned, found.refused) == ((), (), 0)
+    assert (found.strays, found.pinned, found.refused) == ([], [], 0)
 
 
 @settings(deadline=None)
 @given(SECTIONS, st.data())
 def test_truncated_file_deletes_nothing(sections: list[tuple[str, list[Line]]], data: st.DataObject) -> None:
-    raw = file_of(sections)[0].encode("utf-8", "replace")
-    lines = [one for _, held in sections for one in held]
-    known = [FileEntry(str(n), one.citation, digest(one.text), one.pinned) for n, one in enumerate(lines)]
+    raw = file_of(sections).encode("utf-8", "replace")
+    known = entries_of(sections)
     cut = raw[: data.draw(st.integers(0, len(raw) - len(END) - 2))]
     parsed = parse(cut)
     if parsed.problem:  # within a character, or within a bullet that looks like a merge
         return
     found = compare(known, parsed.items, is_whole=parsed.is_whole, is_known=True)
     assert not parsed.is_whole
-    assert (found.deleted, found.edited, found.added, found.pinned, found.strays) == ((), (), (), (), ())
+    assert found.is_empty
 
 
 FENCES = st.builds(
@@ -115,8 +119,8 @@ def test_open_fences_change_no_memory(sections: list[tuple[str, list[Line]]], fe
 
     However many there are: each is closed by nothing before the next.
     """
-    text = file_of(sections)[0]
-    known = [FileEntry(str(n), one.citation, digest(one.text), one.pinned) for n, one in enumerate(_told(sections))]
+    text = file_of(sections)
+    known = entries_of(sections)
     lines = text.split("\n")
     places = [at for at, line in enumerate(lines) if line.startswith("- [mem:") or line == END]
     for at, fence in sorted({places[number % len(places)]: fence for fence, number in fences}.items(), reverse=True):
@@ -129,8 +133,8 @@ def test_open_fences_change_no_memory(sections: list[tuple[str, list[Line]]], fe
 @settings(deadline=None)
 @given(SECTIONS, st.sampled_from(["[ ] ", "[x] ", "[X] ", ""]), st.booleans())
 def test_citation_prefix_changes_nothing(sections: list[tuple[str, list[Line]]], box: str, with_text: bool) -> None:
-    text = file_of(sections)[0]
-    known = [FileEntry(str(n), one.citation, digest(one.text), one.pinned) for n, one in enumerate(_told(sections))]
+    text = file_of(sections)
+    known = entries_of(sections)
 
     def marked(line: str) -> str:
         return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", line) if with_text else line
@@ -145,7 +149,7 @@ def test_citation_prefix_changes_nothing(sections: list[tuple[str, list[Line]]],
         lines.append(line)
     parsed = parse("\n".join(lines).encode("utf-8", "replace"))
     assert compare(known, parsed.items, is_whole=True, is_known=True).is_empty
-    assert present(known, parsed.items) == known
+    assert len(compare(known, parsed.items, is_whole=True, is_known=True).kept) == len(known)
 
 
 @settings(deadline=None)
@@ -155,12 +159,12 @@ def test_citation_prefix_changes_nothing(sections: list[tuple[str, list[Line]]],
     "NFD",
 )
 def test_letter_normalization_changes_nothing(sections: list[tuple[str, list[Line]]], form: str) -> None:
-    text = file_of(sections)[0]
-    known = [FileEntry(str(n), one.citation, digest(one.text), one.pinned) for n, one in enumerate(_told(sections))]
+    text = file_of(sections)
+    known = entries_of(sections)
     parsed = parse(unicodedata.normalize(form, text).encode("utf-8", "replace"))
-    assert parsed.is_whole and parsed.revision == parse(text.encode("utf-8", "replace")).revision
+    assert parsed.is_whole and parsed.base == parse(text.encode("utf-8", "replace")).base != ""
     assert compare(known, parsed.items, is_whole=True, is_known=True).is_empty
-    assert present(known, parsed.items) == known
+    assert len(compare(known, parsed.items, is_whole=True, is_known=True).kept) == len(known)
 
 
 @settings(deadline=None)
@@ -174,10 +178,6 @@ def test_backslashes_removed_outside_code(text: str) -> None:
     assert unescaped(code) == code
 
 
-def _told(sections: list[tuple[str, list[Line]]]) -> list[Line]:
-    return [one for _, lines in sections for one in lines]
-
-
 @settings(deadline=None)
 @given(st.binary(max_size=300))
 def test_any_bytes_can_be_read(raw: bytes) -> None:
@@ -187,14 +187,14 @@ def test_any_bytes_can_be_read(raw: bytes) -> None:
 @settings(deadline=None)
 @given(SECTIONS, st.binary(max_size=40), st.data())
 def test_any_damage_can_be_read(sections: list[tuple[str, list[Line]]], junk: bytes, data: st.DataObject) -> None:
-    raw = file_of(sections)[0].encode("utf-8", "replace")
+    raw = file_of(sections).encode("utf-8", "replace")
     at = data.draw(st.integers(0, len(raw)))
     parsed = parse(raw[:at] + junk + raw[at:])
     compare([], parsed.items, is_whole=parsed.is_whole, is_known=False)
 
 
 def test_hostile_file_parses_fast() -> None:
-    known = [FileEntry(str(n), "%06d" % n, digest("사실 %d" % n)) for n in range(2000)]
+    known = [FileEntry("%06d" % n, digest("사실 %d" % n)) for n in range(2000)]
     lines = ["<!--", "<<<<<<< ", "- ", "- a\n\n", "```", "```x", "~~~ x y", "- [mem:000001] x", "  ", "# x", "- - - -"]
     falling = "".join("`" * count + "x\n" for count in range(2000, 2, -1))
     for line in (

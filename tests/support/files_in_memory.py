@@ -16,7 +16,7 @@ from memlayer.memory_files.edits import EditCounts, Edits
 from memlayer.memory_files.folders import FileRules
 from memlayer.memory_files.sync import MemoryFiles
 from memlayer.model import Memory
-from memlayer.ports import MemoryQuery
+from memlayer.ports import MemoryQuery, Selection
 from memlayer.records.tombstones import Tombstones
 from tests.support.turns_in_memory import T0_MS, TurnsInMemory
 
@@ -55,6 +55,13 @@ class FilesInMemory(TurnsInMemory):
         self.now_ms += 60_000
         new = statement_of(self.project_id, text, kind, at_ms=self.now_ms, pinned=pinned)
         return self.consolidator.add_statement(new)
+
+    def forget(self, memory: Memory) -> None:
+        """Forget a memory as `memlayer forget --keep-sources` does."""
+        statements = [(self.project_id, memory.text, max(self.now_ms, memory.at_ms))]
+        self.files.edits.tombstones.add([memory.id], statements=statements)
+        self.store.forget(Selection(memory_ids=(memory.id,)))
+        self.files.sync(self.project_id, force=True)
 
     def work(self, session: str, prompt_id: str, prompt: str, answer: str) -> None:
         """A turn in the project, consolidated."""

@@ -10,7 +10,7 @@ import pytest
 
 from memlayer.memory_files.edits import EditCounts
 from memlayer.memory_files.markdown import END
-from memlayer.ports import MemoryQuery, Selection
+from memlayer.ports import MemoryQuery
 from tests.support.files_in_memory import PLANS, FilesInMemory, six_facts, written
 
 
@@ -177,9 +177,7 @@ def test_decomposed_deletion_can_be_undone(kept: FilesInMemory) -> None:
 def test_decomposed_copy_stays_forgotten(kept: FilesInMemory) -> None:
     whole = unicodedata.normalize("NFD", written(kept.page))
     [doomed] = [one for one in kept.core if "화요일" in one.text]
-    kept.files.edits.tombstones.add([doomed.id], statements=[(kept.project_id, doomed.text, doomed.at_ms)])
-    kept.store.forget(Selection(memory_ids=(doomed.id,)))
-    kept.files.sync(kept.project_id, force=True)
+    kept.forget(doomed)
     save(kept, whole)
     assert kept.sync() == EditCounts()
     assert doomed.text not in kept.texts

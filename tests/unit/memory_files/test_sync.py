@@ -15,6 +15,11 @@ from memlayer.records.tombstones import Tombstones
 from tests.support.files_in_memory import PLANS, FilesInMemory, six_facts, written
 
 
+def without_state(text: str) -> str:
+    """A file without the line that lists its memories, as an earlier version wrote it."""
+    return "".join(line for line in text.splitlines(keepends=True) if "as written" not in line)
+
+
 @pytest.fixture
 def kept(tmp_path: Path) -> FilesInMemory:
     return six_facts(tmp_path)
@@ -137,8 +142,7 @@ def test_stale_editor_deletes_no_newer_memory(kept: FilesInMemory) -> None:
 def test_open_editor_revives_nothing_forgotten(kept: FilesInMemory) -> None:
     opened = written(kept.page)
     [doomed] = [one for one in kept.core if "ClickHouse" in one.text]
-    kept.store.forget(Selection(memory_ids=(doomed.id,)))
-    kept.sync()
+    kept.forget(doomed)
     assert "ClickHouse" not in written(kept.page)
     kept.page.write_text(opened, encoding="utf-8")
     assert kept.sync() == EditCounts()
@@ -185,19 +189,31 @@ def test_copied_line_is_a_new_memory(kept: FilesInMemory) -> None:
     assert "zzzzzz" not in written(kept.page)
 
 
-def test_unknown_revision_deletes_nothing(kept: FilesInMemory) -> None:
+def test_a_file_that_lost_its_state_deletes_nothing(kept: FilesInMemory) -> None:
     opened = written(kept.page)
     kept.edit("30일", "60일")
     kept.sync()
     shutil.rmtree(kept.home / "cache")
     kept.start()
-    kept.page.write_text(opened, encoding="utf-8")
+    kept.page.write_text(without_state(opened), encoding="utf-8")
     kept.delete("ClickHouse")
+    kept.files._book(kept.project_id).files["MEMORY.md"] = ""
     assert kept.sync() == EditCounts()
     assert "로그는 60일 보관한다." in kept.texts and "주문 이벤트는 ClickHouse에 저장한다." in kept.texts
+    assert "1 deletions were not followed: the file does not say any more" in kept.files.notices()[0]
+    assert "1 deletions were not followed" in written(kept.page).split("\n")[1]
     kept.edit("60일", "7일")
     kept.delete("ClickHouse")
     assert kept.sync() == EditCounts(edited=1, removed=1)
+    assert kept.files.notices() == [] and "not followed" not in written(kept.page)
+
+
+def test_a_lost_cache_changes_nothing(kept: FilesInMemory) -> None:
+    kept.delete("ClickHouse")
+    shutil.rmtree(kept.home / "cache")
+    kept.start()
+    assert kept.sync() == EditCounts(removed=1)
+    assert len(kept.texts) == len(PLANS) - 1
 
 
 def test_notes_in_day_files_are_found(tmp_path: Path) -> None:
