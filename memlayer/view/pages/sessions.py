@@ -69,7 +69,8 @@ def session(visit: Visit) -> Response:
         given.setdefault(prompt.event_id, prompt)
     earlier = events[0].at_ms + 1 if not query and len(found.events) >= limit else 0
     return visit.page(
-        "session.html", "Session", row=row, about=titles(visit, [row]).get(row.id, ""), events=shown, notes=notes, given=given, query=query, earlier=earlier,
+        "session.html", "Session", row=row, about=titles(visit, [row]).get(row.id, ""), events=shown,
+        notes=notes, given=given, query=query, earlier=earlier,
         is_part=bool(before_ms or earlier), total=found.total,
     )  # fmt: skip
 
