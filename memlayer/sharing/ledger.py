@@ -9,9 +9,8 @@ import hashlib
 import json
 import os
 import sqlite3
-import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
@@ -23,6 +22,7 @@ DIGEST_BYTES = 12
 AT_ONCE = 500
 # Derived on each machine: not a reason to send a memory again.
 LOCAL_FIELDS = ("settled", "level")
+# rows.is_sent, gone.is_sent: 0 in files of earlier versions, for a push that was cut off. See `wrote`.
 _SCHEMA = """
 PRAGMA secure_delete = ON; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -69,86 +69,85 @@ def key_of(row: Event | Memory | Usage) -> str:
 
 
 class Ledger:
-    """The record of one share. Thread-safe. Raises sqlite3.Error."""
+    """The record of one share, for one thread. Raises sqlite3.Error."""
 
     def __init__(self, folder: str) -> None:
         paths.make_folder(folder)
-        self._path = os.path.join(folder, "ledger.sqlite")
-        self._lock = threading.RLock()
-        os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, paths.FILE_MODE))
-        self._base = sqlite3.connect(self._path, check_same_thread=False, isolation_level=None)
+        path = os.path.join(folder, "ledger.sqlite")
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, paths.FILE_MODE))
+        self._base = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
         self._base.executescript(_SCHEMA)
-
-    def close(self) -> None:
-        with self._lock:
-            self._base.close()
+        self.close = self._base.close
 
     @contextmanager
     def changing(self) -> Iterator[None]:
         """Make all changes inside one transaction."""
-        with self._lock:
-            if self._base.in_transaction:
-                yield
-                return
-            with self._base:  # commits, or rolls back
-                self._base.execute("BEGIN IMMEDIATE")
-                yield
+        if self._base.in_transaction:
+            yield
+            return
+        with self._base:  # commits, or rolls back
+            self._base.execute("BEGIN IMMEDIATE")
+            yield
 
     # -- facts
 
-    def fact(self, name: str, otherwise: Any = 0) -> Any:
-        """Return a number or text kept by name."""
-        rows = self._all("SELECT value FROM facts WHERE name = ?", name)
-        return json.loads(rows[0][0]) if rows else otherwise
+    def facts(self) -> dict[str, Any]:
+        """Return the numbers and texts that are kept by name."""
+        return {name: json.loads(value) for name, value in self._all("SELECT name, value FROM facts")}
 
     def note(self, **facts: Any) -> None:
-        with self.changing():
-            self._many("INSERT OR REPLACE INTO facts VALUES (?, ?)", [(k, json.dumps(v)) for k, v in facts.items()])
+        self._many("INSERT OR REPLACE INTO facts VALUES (?, ?)", ((k, json.dumps(v)) for k, v in facts.items()))
+
+    @property
+    def clock(self) -> int:
+        """The highest clock of the commits that were written and read."""
+        return int(self.facts().get("clock", 0))
+
+    def saw(self, clock: int) -> None:
+        self.note(clock=max(self.clock, clock))
 
     # -- rows
 
     def versions(self, keys: Iterable[str]) -> dict[str, Version]:
-        """Return the shared versions by key_of; unsent ones are left out."""
-        out = {}
-        for batch in _batches(keys):
+        """Return the shared versions by key_of."""
+        out, distinct = {}, list(dict.fromkeys(keys))
+        for start in range(0, len(distinct), AT_ONCE):
+            batch = distinct[start : start + AT_ONCE]
             marks = ",".join("?" * len(batch))
             for key, *rest in self._all(
-                "SELECT id, digest, clock, machine, number FROM rows WHERE is_sent = 1 AND id IN (%s)" % marks, *batch
+                "SELECT id, digest, clock, machine, number FROM rows WHERE id IN (%s)" % marks, *batch
             ):
                 out[key] = Version(*rest)
         return out
 
-    def record(self, rows: Iterable[tuple[str, Version]], *, is_sent: bool = True) -> None:
-        with self.changing():
-            self._many(
-                "INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?, ?, ?)", [(key, *row, is_sent) for key, row in rows]
-            )
+    def record(self, rows: Iterable[tuple[str, Version]]) -> None:
+        """Note rows by key_of that are in the share."""
+        self._many(
+            "INSERT OR REPLACE INTO rows (id, digest, clock, machine, number) VALUES (?, ?, ?, ?, ?)",
+            ((key, *row) for key, row in rows),
+        )
 
     def to_erase(self, machine: str) -> dict[int, list[str]]:
         """Return commit -> forgotten ids that a machine's objects still hold."""
         out: dict[int, list[str]] = {}
-        for kind in "emu":
-            rows = self._all(
-                "SELECT rows.number, gone.id FROM gone JOIN rows ON rows.id = ? || gone.id WHERE rows.machine = ?",
-                kind, machine,
-            )  # fmt: skip
-            for number, id_ in rows:
-                out.setdefault(number, []).append(id_)
+        for number, id_ in self._all(
+            "SELECT rows.number, gone.id FROM gone CROSS JOIN rows ON rows.id IN ('e' || gone.id, 'm' || gone.id, "
+            "'u' || gone.id) WHERE +rows.machine = ?",  # by id: few are forgotten, many rows a machine's
+            machine,
+        ):
+            out.setdefault(number, []).append(id_)
         return out
 
     def drop_rows(self, ids: Iterable[str]) -> None:
         """Forget about rows that no object of this machine holds any more."""
-        with self.changing():
-            self._many("DELETE FROM rows WHERE id = ?", [(kind + id_,) for id_ in ids for kind in "emu"])
+        self._many("DELETE FROM rows WHERE id = ?", ((kind + id_,) for id_ in ids for kind in "emu"))
 
     def disown(self, machine: str, log: str, numbers: Iterable[int]) -> None:
         """Have the rows, or tombstones, of own commits sent again."""
-        given = [(number,) for number in numbers]
-        with self.changing():
-            if log == GONE:
-                self._many("DELETE FROM gone WHERE number = ? AND number > 0", given)
-            else:
-                self._many("DELETE FROM rows WHERE machine = ? AND number = ?", [(machine, n) for (n,) in given])
+        if log == GONE:
+            self._many("DELETE FROM gone WHERE number = ? AND number > 0", ((number,) for number in numbers))
+        else:
+            self._many("DELETE FROM rows WHERE machine = ? AND number = ?", ((machine, number) for number in numbers))
 
     def inherit(self, machine: str) -> None:
         """Have all rows of a lost machine sent by this one."""
@@ -161,64 +160,47 @@ class Ledger:
         """Begin a log of another name; the former one is another machine's."""
         with self.changing():
             for log in (ROWS, GONE):
-                self.advance(former, log, LogReached(int(self.fact("last_" + log)), at_ms, who))
-            self._all("UPDATE gone SET number = 0 WHERE is_sent = 1")
-            self._all("DELETE FROM rows WHERE is_sent = 0")
-            self._all("DELETE FROM gone WHERE is_sent = 0")
+                self.advance(former, log, LogReached(self.last(log), at_ms, who))
+            self._all("UPDATE gone SET number = 0")
             self._all("DELETE FROM own")
-            self.note(last_rows=0, last_gone=0)
-
-    def read_again(self) -> None:
-        """Have all logs of other machines read from their start."""
-        with self.changing():
-            self._all("UPDATE reached SET number = 0 WHERE log = ?", ROWS)
 
     # -- forgotten ids
 
     def unsent_gone(self, ids: Iterable[str]) -> list[str]:
         """Return the forgotten ids that the share does not know."""
-        known = {id_ for (id_,) in self._all("SELECT id FROM gone WHERE is_sent = 1")}
-        return sorted(set(ids) - known)
+        return sorted(set(ids) - {id_ for (id_,) in self._all("SELECT id FROM gone")})
 
-    def record_gone(self, ids: Iterable[str], number: int, *, is_sent: bool = True) -> None:
+    def record_gone(self, ids: Iterable[str], number: int = 0) -> None:
         """number: of the own commit, 0 for another machine's."""
-        with self.changing():
-            self._many("INSERT OR REPLACE INTO gone VALUES (?, ?, ?)", [(id_, number, is_sent) for id_ in ids])
+        self._many("INSERT OR REPLACE INTO gone (id, number) VALUES (?, ?)", ((id_, number) for id_ in ids))
 
     # -- own objects
 
-    def own(self) -> dict[ObjectName, int]:
-        """Return the objects that this machine has written, with their bytes."""
-        return self._spans(1)
-
-    def pending(self) -> dict[ObjectName, int]:
-        """Return the objects whose writing may have been cut off."""
-        return self._spans(0)
-
-    def _spans(self, is_sent: int) -> dict[ObjectName, int]:
+    def own(self, *, is_sent: bool = True) -> dict[ObjectName, int]:
+        """Return own objects with their bytes; is_sent: no writing was cut off."""
         rows = self._all("SELECT name, bytes FROM own WHERE is_sent = ?", is_sent)
         return {span: size for name, size in rows if (span := span_of(name)) is not None}
 
-    def begin(self, spans: Mapping[ObjectName, int]) -> None:
-        """Note objects that are about to be written, with their bytes."""
-        with self.changing():
-            self._many("INSERT OR REPLACE INTO own VALUES (?, 0, ?)", [(row.name, size) for row, size in spans.items()])
+    def last(self, log: str) -> int:
+        """Return the number of the last own commit, 0 for none."""
+        spans = [*self.own(), *self.own(is_sent=False)]
+        return max((span.last for span in spans if span.log == log), default=0)
 
-    def settle(self, there: Iterable[ObjectName]) -> None:
-        """Note the own objects that are there; undo a cut off writing."""
+    def begin(self, sizes: Mapping[ObjectName, int]) -> None:
+        """Note objects that are about to be written, with their bytes."""
+        self._many("INSERT OR REPLACE INTO own VALUES (?, 0, ?)", ((span.name, size) for span, size in sizes.items()))
+
+    def wrote(self, there: Collection[ObjectName]) -> None:
+        """Note the own objects that are there now."""
         with self.changing():
-            sizes, pending = {**self.own(), **self.pending()}, self.pending()
-            spans = {span: sizes.get(span, 0) for span in there}
-            for span in spans.keys() & pending.keys():
-                table = "rows" if span.log == ROWS else "gone"
-                self._all(
-                    "UPDATE %s SET is_sent = 1 WHERE is_sent = 0 AND number BETWEEN ? AND ?" % table,
-                    span.first, span.last,
-                )  # fmt: skip
-            self._all("DELETE FROM rows WHERE is_sent = 0")
-            self._all("DELETE FROM gone WHERE is_sent = 0")
+            sizes = {**self.own(is_sent=False), **self.own()}
             self._all("DELETE FROM own")
-            self._many("INSERT INTO own VALUES (?, 1, ?)", [(span.name, size) for span, size in spans.items()])
+            self._many("INSERT INTO own VALUES (?, 1, ?)", ((span.name, sizes.get(span, 0)) for span in there))
+
+    def drop_unsent(self) -> None:
+        """Have the rows of an earlier version's cut off push sent again."""
+        for table in ("rows", "gone"):
+            self._all("DELETE FROM %s WHERE is_sent = 0" % table)
 
     # -- other machines
 
@@ -227,37 +209,31 @@ class Ledger:
         return LogReached(*rows[0]) if rows else LogReached(0, 0, "")
 
     def advance(self, machine: str, log: str, reached: LogReached) -> None:
-        with self.changing():
-            self._all("INSERT OR REPLACE INTO reached VALUES (?, ?, ?, ?, ?)", machine, log, *reached)
+        self._all("INSERT OR REPLACE INTO reached VALUES (?, ?, ?, ?, ?)", machine, log, *reached)
 
-    def machines(self) -> list[tuple[str, LogReached]]:
+    def read_again(self) -> None:
+        """Have all logs of other machines read from their start."""
+        self._all("UPDATE reached SET number = 0 WHERE log = ?", ROWS)
+
+    def machines(self) -> dict[str, LogReached]:
         """Return the other machines whose rows were read."""
         rows = self._all("SELECT machine, number, at_ms, who FROM reached WHERE log = ? ORDER BY who", ROWS)
-        return [(machine, LogReached(*rest)) for machine, *rest in rows]
+        return {machine: LogReached(*rest) for machine, *rest in rows}
 
     # -- uses whose memory is not here yet
 
-    def waiting(self) -> dict[str, dict[str, Any]]:
-        return {id_: json.loads(line) for id_, line in self._all("SELECT id, line FROM waiting")}
+    def waiting(self) -> list[Usage]:
+        return [Usage(**json.loads(line)) for (line,) in self._all("SELECT line FROM waiting")]
 
     def wait_for(self, uses: Iterable[Usage]) -> None:
-        with self.changing():
-            self._many("INSERT OR REPLACE INTO waiting VALUES (?, ?)", [(u.id, json.dumps(asdict(u))) for u in uses])
+        self._many("INSERT OR REPLACE INTO waiting VALUES (?, ?)", ((use.id, json.dumps(asdict(use))) for use in uses))
 
-    def waited(self, ids: Iterable[str]) -> None:
-        with self.changing():
-            self._many("DELETE FROM waiting WHERE id = ?", [(id_,) for id_ in ids])
+    def waited(self, uses: Iterable[Usage]) -> None:
+        self._many("DELETE FROM waiting WHERE id = ?", ((use.id,) for use in uses))
 
     def _all(self, statement: str, *given: Any) -> list[Any]:
-        with self._lock, closing(self._base.cursor()) as cursor:
-            return cursor.execute(statement, given).fetchall()
+        return self._base.execute(statement, given).fetchall()
 
-    def _many(self, statement: str, given: Sequence[tuple[Any, ...]]) -> None:
-        with self._lock, closing(self._base.cursor()) as cursor:
-            cursor.executemany(statement, given)
-
-
-def _batches(keys: Iterable[str]) -> Iterator[list[str]]:
-    distinct = list(dict.fromkeys(keys))
-    for start in range(0, len(distinct), AT_ONCE):
-        yield distinct[start : start + AT_ONCE]
+    def _many(self, statement: str, given: Iterable[tuple[Any, ...]]) -> None:
+        with self.changing():
+            self._base.executemany(statement, given)

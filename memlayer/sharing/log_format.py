@@ -21,7 +21,7 @@ from memlayer.sharing.seal import Damaged, Seal
 
 VERSION = 1
 MARK = "memlayer_share"
-ROWS, GONE = "rows", "gone"  # the two logs of a machine. Tombstones are read first
+LOGS = ROWS, GONE = "rows", "gone"  # the two logs of a machine. Tombstones are read first
 MAX_OBJECT_BYTES = 64 * 2**20  # unpacked: a hostile object must not fill the memory
 NAMES: dict[type, str] = {Event: "event", Memory: "memory", Usage: "usage"}
 _NAME = re.compile(r"(rows|gone)\.(\d{9})-(\d{9})\.(\d{4})\.([0-9a-f]{8})").fullmatch

@@ -8,7 +8,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,11 +20,12 @@ from memlayer.ports import Store
 from memlayer.records.projects import Projects
 from memlayer.records.tombstones import Tombstones
 from memlayer.sharing import share as shares
+from memlayer.sharing.channel import Channel
 from memlayer.sharing.engine import Engine, shown
-from memlayer.sharing.ledger import Ledger
-from memlayer.sharing.log_format import GONE, ROWS, living, unpacked
+from memlayer.sharing.ledger import Ledger, LogReached
+from memlayer.sharing.log_format import span_of, unpacked
 from memlayer.sharing.seal import Damaged, Seal, keep_secret, new_secret, read_secret
-from memlayer.sharing.sending import Channel, Sending
+from memlayer.sharing.sending import Sending
 from memlayer.sharing.share import Share
 from memlayer.sharing.taking import Taking
 from memlayer.wire.sharing import SharedMachine, SharePulled, SharePushed, ShareState
@@ -35,6 +36,7 @@ IN_USE = (
     "this share is in use already. Take its key here: `memlayer share key` on another machine prints it, "
     "`memlayer share setup URL --key-stdin` reads it; --plain joins one without encryption"
 )
+NOT_READ = LogReached(0, 0, "")
 CLOCK_AHEAD_MS = 600_000
 log = logging.getLogger(__name__)
 
@@ -85,19 +87,22 @@ class Sharing:
                     f"{shown(before.address)} is the share of this home. `memlayer share stop` ends it first"
                 )
             is_encrypted = not is_plain if is_plain is not None else before is None or before.is_encrypted
-            engine = self.open_engine(address, os.path.join(self.folder, "engine"))
+            engine = self._engine(address)
             engine.check()
             engine.refresh()
             is_given, secret = bool(secret), secret or self._present_key()
             if is_encrypted and not secret and engine.machines():
                 raise UserError(IN_USE)
             secret = (secret or new_secret()) if is_encrypted else ""
-            _check_key(engine, Seal(secret), OTHER_KEY if is_given or not is_encrypted else IN_USE)
+            made = before or shares.new_share(address, name=name, is_encrypted=is_encrypted, is_automatic=not by_hand)
+            made = replace(made, is_encrypted=is_encrypted, is_automatic=not by_hand, name=name or made.name)
+            try:
+                _try_key(engine, Seal(secret))
+            except Damaged as bad:
+                raise UserError(OTHER_KEY if is_given or not is_encrypted else IN_USE) from bad
             if is_encrypted:
                 keep_secret(shares.key_file(self.home), secret)
                 shares.forget_former_key(self.home)
-            made = before or shares.new_share(address, name=name, is_encrypted=is_encrypted, is_automatic=not by_hand)
-            made = replace(made, is_encrypted=is_encrypted, is_automatic=not by_hand, name=name or made.name)
             shares.write_share(self.home, made)
             return made
 
@@ -113,7 +118,7 @@ class Sharing:
         with self._lock:
             share = self.share()
             if is_deleting:
-                engine = self.open_engine(share.address, os.path.join(self.folder, "engine"))
+                engine = self._engine(share.address)
                 engine.refresh()
                 for machine in (share.machine, *share.former):
                     if machine in engine.machines():
@@ -132,45 +137,33 @@ class Sharing:
     def push(self) -> SharePushed:
         """Send all that is new, after others' tombstones. Raises ShareError."""
         with self._open("push") as channel:
-            self.taking.tombstones_first(channel, SharePulled())
-            return self.sending.push(channel)
+            self.taking.tombstones_first(channel)
+            self.sending.push(channel)
+        return channel.sent
 
     def pull(self) -> SharePulled:
         """Take in all that other machines sent. Raises ShareError."""
         with self._open("pull") as channel:
-            done = SharePulled()
-            self.taking.tombstones_first(channel, done)
-            touched = self.taking.rows(channel, done)
+            self.taking.all(channel)
+            done = channel.taken
             if done.skipped_lines:
                 channel.ledger.note(skipped_by=__version__)
             channel.ledger.note(behind=done.behind, behind_why=done.behind_why)
             if done.erased:
                 self.sending.push(channel)  # the forgotten bytes leave this machine's objects as well
-        if touched:
-            self.on_taken(touched)
         return done
 
     def drop_machine(self, name: str) -> str:
         """Take over a lost machine's log; return its name. Raises UserError."""
         with self._open("drop") as channel:
-            done = SharePulled()
-            self.taking.tombstones_first(channel, done)
-            touched = self.taking.rows(channel, done)
-            others = [machine for machine in channel.engine.machines() if machine != channel.machine]
-            named = [
-                machine
-                for machine in others
-                if machine.startswith(name) or channel.ledger.reached(machine, ROWS).who == name
-            ]
+            self.taking.all(channel)
+            who = channel.ledger.machines()
+            named = [row for row in channel.others() if row.startswith(name) or who.get(row, NOT_READ).who == name]
             if len(named) != 1 or not name:
                 raise UserError(f"{len(named)} machines are known by that name. `memlayer share status` lists them")
-            if done.behind:
-                raise ShareError(f"not everything of it can be read: {done.behind_why}")
-            channel.ledger.inherit(named[0])
-            self.sending.push(channel)
-            channel.engine.drop(named[0])
-        if touched:
-            self.on_taken(touched)
+            if channel.taken.behind:
+                raise ShareError(f"not everything of it can be read: {channel.taken.behind_why}")
+            self._inherit(channel, named[0])
         return named[0]
 
     def rewrite(self) -> tuple[SharePushed, bool]:
@@ -179,13 +172,17 @@ class Sharing:
         Returned: the push, and whether no earlier byte is left at the place. Raises ShareError.
         """
         with self._open("push") as channel:
-            self.taking.tombstones_first(channel, SharePulled())
-            former, channel = channel.machine, self._renamed(channel)
-            channel.ledger.inherit(former)
-            done = self.sending.push(channel)
-            if former in channel.engine.machines():
-                channel.engine.drop(former)
-            return done, channel.engine.purge()
+            self.taking.tombstones_first(channel)
+            former = self._rename(channel)
+            self._inherit(channel, former)
+            return channel.sent, channel.engine.purge()
+
+    def _inherit(self, channel: Channel, former: str) -> None:
+        """Send a log's rows as own ones, and remove it."""
+        channel.ledger.inherit(former)
+        self.sending.push(channel)
+        if former in channel.engine.machines():
+            channel.engine.drop(former)
 
     @property
     def sending(self) -> Sending:
@@ -198,15 +195,17 @@ class Sharing:
     @contextmanager
     def _open(self, doing: str) -> Iterator[Channel]:
         """Open the share once, and note how it went."""
-        with self._lock:
-            share = self.share()
-            ledger = Ledger(self.folder)
+        share = self.share()
+        with self._lock, self._ledger() as ledger:
             try:
-                seal = shares.seal_of(self.home, share)
-                engine = self.open_engine(share.address, os.path.join(self.folder, "engine"))
+                engine = self._engine(share.address)
                 engine.refresh()
-                channel = self._own_name(Channel(share, ledger, seal, engine))
-                if ledger.fact("skipped_by", __version__) != __version__:
+                channel = Channel(share, ledger, shares.seal_of(self.home, share), engine)
+                if {*channel.own()} - {*ledger.own(), *ledger.own(is_sent=False)}:
+                    log.warning("the share holds objects under this machine's name that it did not write")
+                    ledger.note(renamed_ms=_now_ms())
+                    self._rename(channel)
+                if ledger.facts().get("skipped_by", __version__) != __version__:
                     ledger.read_again()  # lines of a newer version that this one may know
                     ledger.note(skipped_by=__version__)
                 yield channel
@@ -216,29 +215,25 @@ class Sharing:
                 raise
             except sqlite3.Error as bad:
                 raise ShareError(f"{self.folder}: the record of what was shared cannot be used ({bad})") from bad
-            finally:
-                ledger.close()
+        if channel.touched:
+            self.on_taken(channel.touched)
 
-    def _own_name(self, channel: Channel) -> Channel:
-        """Return the channel with a log of this home's alone.
+    def _ledger(self) -> closing[Ledger]:
+        return closing(Ledger(self.folder))
+
+    def _engine(self, address: str) -> Engine:
+        return self.open_engine(address, os.path.join(self.folder, "engine"))
+
+    def _rename(self, channel: Channel) -> str:
+        """Begin a log of a new name; return the former one.
 
         Objects under its name that it has not written mean that the home was restored from a backup or copied to a
-        second machine: it goes on under a new name, and reads the former log as another machine's.
+        second machine. The former log is another machine's from now on.
         """
-        known = {*channel.ledger.own(), *channel.ledger.pending()}
-        foreign = set(channel.spans(channel.machine)) - known
-        if not foreign:
-            return channel
-        log.warning("the share holds %d objects under this machine's name that it did not write", len(foreign))
-        channel.ledger.note(renamed_ms=_now_ms())
-        return self._renamed(channel)
-
-    def _renamed(self, channel: Channel) -> Channel:
-        """Begin a log of a new name."""
-        share = channel.share.renamed()
-        channel.ledger.renamed(channel.machine, _now_ms(), channel.share.name)
-        shares.write_share(self.home, share)
-        return Channel(share, channel.ledger, channel.seal, channel.engine)
+        former, channel.share = channel.share, channel.share.renamed()
+        channel.ledger.renamed(former.machine, _now_ms(), former.name)
+        shares.write_share(self.home, channel.share)
+        return former.machine
 
     # -- state
 
@@ -247,54 +242,32 @@ class Sharing:
         share = shares.read_share(self.home)
         if share is None:
             return ShareState()
-        with self._lock:
-            ledger = Ledger(self.folder)
-            try:
-                return ShareState(
-                    address=shown(share.address),
-                    machine=share.machine,
-                    name=share.name,
-                    is_encrypted=share.is_encrypted,
-                    is_automatic=share.is_automatic,
-                    has_key=not share.is_encrypted or bool(self._present_key()),
-                    to_send=self.sending.to_send(ledger),
-                    to_erase=sum(map(len, ledger.to_erase(share.machine).values())),
-                    behind=int(ledger.fact("behind")),
-                    behind_why=str(ledger.fact("behind_why", "")),
-                    waiting_uses=len(ledger.waiting()),
-                    objects=len(ledger.own()),
-                    bytes=sum(ledger.own().values()),
-                    push_ms=int(ledger.fact("push_ms")),
-                    pull_ms=int(ledger.fact("pull_ms")),
-                    problem=str(ledger.fact("problem", "")),
-                    problem_ms=int(ledger.fact("problem_ms")),
-                    renamed_ms=int(ledger.fact("renamed_ms")),
-                    machines=[
-                        SharedMachine(
-                            machine=machine,
-                            name=row.who,
-                            commits=row.number,
-                            written_ms=row.at_ms,
-                            is_ahead=row.at_ms > _now_ms() + CLOCK_AHEAD_MS,
-                            is_former=machine in share.former,
-                        )
-                        for machine, row in ledger.machines()
-                    ],
+        with self._lock, self._ledger() as ledger:
+            facts = {name: value for name, value in ledger.facts().items() if name in ShareState.__struct_fields__}
+            own = ledger.own()
+            machines = [
+                SharedMachine(
+                    machine=machine, name=row.who, commits=row.number, written_ms=row.at_ms,
+                    is_ahead=row.at_ms > _now_ms() + CLOCK_AHEAD_MS, is_former=machine in share.former,
                 )
-            finally:
-                ledger.close()
+                for machine, row in ledger.machines().items()
+            ]  # fmt: skip
+            return ShareState(
+                **facts, address=shown(share.address), machine=share.machine, name=share.name,
+                is_encrypted=share.is_encrypted, is_automatic=share.is_automatic,
+                has_key=not share.is_encrypted or bool(self._present_key()), to_send=self.sending.to_send(ledger),
+                to_erase=sum(map(len, ledger.to_erase(share.machine).values())), waiting_uses=len(ledger.waiting()),
+                objects=len(own), bytes=sum(own.values()), machines=machines,
+            )  # fmt: skip
 
 
-def _check_key(engine: Engine, seal: Seal, problem: str) -> None:
-    """Read one object of the share. Raises UserError for another key."""
+def _try_key(engine: Engine, seal: Seal) -> None:
+    """Read one object of the share. Raises Damaged for another key."""
     for machine in engine.machines():
-        channel = Channel(Share("", machine, "", False, False, 0), None, seal, engine)  # type: ignore[arg-type]
-        for span in [*living(channel.spans(machine), GONE), *living(channel.spans(machine), ROWS)][:1]:
-            try:
-                for data in engine.read(machine, [span.name]).values():
-                    unpacked(data, machine, seal)
-            except Damaged as bad:
-                raise UserError(problem) from bad
+        names = [name for name in engine.names(machine) if span_of(name)][:1]
+        for data in engine.read(machine, names).values():
+            unpacked(data, machine, seal)
+        if names:
             return
 
 

@@ -13,10 +13,11 @@ from memlayer.model import GLOBAL, Event, Memory, Usage
 from memlayer.ports import MemoryQuery, Store
 from memlayer.records.projects import Projects
 from memlayer.records.tombstones import TOOL, Tombstones
+from memlayer.sharing.channel import Channel
 from memlayer.sharing.ledger import Ledger, LogReached, Version, digest_of, key_of
-from memlayer.sharing.log_format import GONE, ROWS, Content, ObjectName, living, unpacked
+from memlayer.sharing.log_format import GONE, ROWS, Content, ObjectName, living
 from memlayer.sharing.seal import Damaged
-from memlayer.sharing.sending import Channel, is_shared
+from memlayer.sharing.sending import Shared, is_shared
 from memlayer.transfer import export_line
 from memlayer.wire.sharing import SharePulled
 
@@ -40,172 +41,144 @@ class Taking:
     in_writer: Callable[[str, Callable[[], Any]], Any]
     forget: Callable[[Sequence[str]], int]
 
-    def tombstones_first(self, channel: Channel, done: SharePulled) -> None:
+    def all(self, channel: Channel) -> None:
+        """Take in all that other machines sent. Raises ShareError, StoreError."""
+        self.tombstones_first(channel)
+        for machine in channel.others():
+            for span, content in self._unread(channel, machine, ROWS):
+                self.in_writer("shared " + span.name, lambda: self._take(channel, span, content))  # noqa: B023
+
+    def tombstones_first(self, channel: Channel) -> None:
         """Forget all that other machines have forgotten. Raises ShareError, StoreError."""
-        for machine in self._others(channel):
-            for span, content in self._unread(channel, machine, GONE, done):
+        for machine in channel.others():
+            for span, content in self._unread(channel, machine, GONE):
                 new = [id_ for id_ in content.gone if id_ not in self.tombstones]
                 if new:
-                    done.erased += self.in_writer("forget of another machine " + span.name, lambda: self.forget(new))  # noqa: B023
+                    name = "forget of another machine " + span.name
+                    channel.taken.erased += self.in_writer(name, lambda: self.forget(new))  # noqa: B023
                 with channel.ledger.changing():
-                    channel.ledger.record_gone(content.gone, 0)
-                    self._advance(channel, machine, span, content)
+                    channel.ledger.record_gone(content.gone)
+                    self._advance(channel, span, content)
 
-    def rows(self, channel: Channel, done: SharePulled) -> set[str]:
-        """Take in all rows; return the ids of the projects concerned."""
-        touched: set[str] = set()
-        for machine in self._others(channel):
-            for span, content in self._unread(channel, machine, ROWS, done):
-                touched |= self.in_writer("shared " + span.name, lambda: self._take(channel, span, content, done))  # noqa: B023
-        touched |= self.in_writer("shared uses", lambda: self._take_waiting(channel.ledger, done))
-        return touched
-
-    def behind(self, channel: Channel, machine: str) -> int:
-        """Count the commits of a machine that were not taken in."""
-        spans = living(channel.spans(machine), ROWS)
-        reached = channel.ledger.reached(machine, ROWS).number
-        return max(0, (spans[-1].last if spans else 0) - reached)
-
-    def _others(self, channel: Channel) -> list[str]:
-        return [machine for machine in channel.engine.machines() if machine != channel.machine]
-
-    def _unread(
-        self, channel: Channel, machine: str, log: str, done: SharePulled
-    ) -> Iterator[tuple[ObjectName, Content]]:
+    def _unread(self, channel: Channel, machine: str, log: str) -> Iterator[tuple[ObjectName, Content]]:
         """Yield a machine's new objects in order, while they are whole."""
-        for span in living(channel.spans(machine), log):
+        spans = living(channel.spans(machine), log)
+        for span in spans:
             reached = channel.ledger.reached(machine, log).number
             if span.last <= reached:
                 continue
             try:
                 if span.first > reached + 1:
                     raise Damaged("commit %d of another machine is not there yet" % (reached + 1))
-                data = channel.engine.read(machine, [span.name]).get(span.name)
-                if data is None:
+                contents = channel.read(machine, [span])
+                if not contents:
                     raise Damaged("an object of the share has gone while it was read")
-                content = unpacked(data, machine, channel.seal)
             except Damaged as bad:
-                done.behind += living(channel.spans(machine), log)[-1].last - reached
-                done.behind_why = str(bad)
+                channel.taken.behind += spans[-1].last - reached
+                channel.taken.behind_why = str(bad)
                 return
-            done.bytes += len(data)
-            done.commits += 1
-            yield span, content
+            channel.taken.commits += 1
+            yield span, contents[0]
 
-    def _advance(self, channel: Channel, machine: str, span: ObjectName, content: Content) -> None:
-        ledger = channel.ledger
-        ledger.advance(machine, span.log, LogReached(span.last, content.at_ms, content.name))
-        ledger.note(clock=max(int(ledger.fact("clock")), content.clock))
+    def _advance(self, channel: Channel, span: ObjectName, content: Content) -> None:
+        channel.ledger.advance(content.machine, span.log, LogReached(span.last, content.at_ms, content.name))
+        channel.ledger.saw(content.clock)
 
     # -- the writer's
 
-    def _take(self, channel: Channel, span: ObjectName, content: Content, done: SharePulled) -> set[str]:
-        """Store an object's rows; return the projects' ids."""
+    def _take(self, channel: Channel, span: ObjectName, content: Content) -> None:
+        """Store an object's rows."""
+        ledger, done = channel.ledger, channel.taken
         rows, clocks = self._read(content, done)
-        events = [row for row in rows if isinstance(row, Event)]
-        memories = [row for row in rows if isinstance(row, Memory)]
-        usages = [row for row in rows if isinstance(row, Usage)]
-        ledger = channel.ledger
-        versions: dict[str, Version] = {}
-
-        def version_of(row: Event | Memory | Usage) -> Version:
-            return Version(digest_of(row), clocks.get(row.id, content.clock), content.machine, span.last)
-
-        new_events = self._new_events(events, done)
-        versions.update((key_of(row), version_of(row)) for row in events if row.id not in self.tombstones)
+        versions = {
+            key_of(row): Version(digest_of(row), clocks.get(row.id, content.clock), content.machine, span.last)
+            for row in rows
+        }
+        events = self._standing([row for row in rows if isinstance(row, Event)], done)
         with self.indexer.lock:
-            added = set(self.store.add_events(new_events))
-            done.events += len(added)
-            taken = self._new_memories(memories, ledger, version_of, versions, done)
+            added = set(self.store.add_events(events))
+            taken = self._newer([row for row in rows if isinstance(row, Memory)], versions, ledger, done)
             self.indexer.index([*taken, *self._completed(taken, added)], embed=False)  # chunks before their memories
             self.store.put_memories(taken)
-            done.memories += len(taken)
-            self._take_usages(usages, ledger, done)
-        versions.update((key_of(row), version_of(row)) for row in usages)
+        ledger.wait_for(row for row in rows if isinstance(row, Usage))
+        self._take_uses(ledger, done)
         known = ledger.versions(versions)
         with ledger.changing():
             # An event or a use that this machine sent itself stays its own: it is in its objects as well.
-            ledger.record((k, row) for k, row in versions.items() if k[0] == "m" or k not in known)
-            self._advance(channel, content.machine, span, content)
-        return {*(row.project_id for row in taken), *(row.project_id for row in new_events)}
+            ledger.record((key, row) for key, row in versions.items() if key[0] == "m" or key not in known)
+            self._advance(channel, span, content)
+        done.events += len(added)
+        done.known += len(events) - len(added)
+        done.memories += len(taken)
+        channel.touched |= {*(row.project_id for row in taken), *(row.project_id for row in events if row.id in added)}
 
-    def _read(self, content: Content, done: SharePulled) -> tuple[list[Event | Memory | Usage], dict[str, int]]:
+    def _read(self, content: Content, done: SharePulled) -> tuple[list[Shared], dict[str, int]]:
         """Return the checked rows, of this home's projects, and memories' clocks."""
         here: dict[str, str] = {GLOBAL: GLOBAL}
-        rows: list[Event | Memory | Usage] = []
+        rows: list[Shared] = []
         clocks: dict[str, int] = {}
         for line in content.lines:
             try:
-                clock = line.get("clock", 0)
-                row = export_line.record_of(
-                    {name: _known_fields(name, value) for name, value in line.items() if name != "clock"}
-                )
+                clock = line.pop("clock", 0)
+                row = export_line.record_of({name: _known_fields(name, value) for name, value in line.items()})
                 if isinstance(row, export_line.ExportedProject):
                     here[row.id] = self.projects.adopt(row.id, row.entry)
-                    continue
-                if isinstance(row, (Event, Memory, Usage)):
+                elif isinstance(row, (Event, Memory, Usage)):
                     if row.project_id not in here:
                         here[row.project_id] = self.projects.adopt(row.project_id, {"keys": [], "name": ""})
                     rows.append(replace(row, project_id=here[row.project_id]))
-                    clocks[row.id] = clock if isinstance(clock, int) else 0
+                    if isinstance(clock, int) and clock:
+                        clocks[row.id] = clock
             except (UserError, AttributeError):
                 done.skipped_lines += 1
-        return rows, {id_: clock for id_, clock in clocks.items() if clock}
+        return rows, clocks
 
-    def _new_events(self, events: Sequence[Event], done: SharePulled) -> list[Event]:
-        """Return new events that are neither forgotten nor too old here."""
-        ids = [event.id for event in events]
-        known = {event.id for event in self.store.events(ids=ids, limit=len(ids) + 1)} if ids else set()
+    def _standing(self, events: Sequence[Event], done: SharePulled) -> list[Event]:
+        """Return the events that are neither forgotten nor too old here."""
         gone = self.tombstones
         out = []
         for event in events:
             kind = TOOL if event.kind == TOOL else Category.CONVERSATION
-            if event.id in known:
-                done.known += 1
-            elif gone.covers(asdict(event)) or gone.deleted_by_age_ms(event.at_ms, kind):
+            if gone.covers(asdict(event)) or gone.deleted_by_age_ms(event.at_ms, kind):
                 done.forgotten += 1
             else:
                 out.append(event)
         return out
 
-    def _new_memories(
-        self,
-        memories: Sequence[Memory],
-        ledger: Ledger,
-        version_of: Callable[[Memory], Version],
-        versions: dict[str, Version],
-        done: SharePulled,
+    def _newer(
+        self, memories: Sequence[Memory], versions: dict[str, Version], ledger: Ledger, done: SharePulled
     ) -> list[Memory]:
-        """Return the memories to store; note their versions."""
+        """Return the memories to store; leave those versions that hold here."""
         ids = [row.id for row in memories]
         stored = {row.id: row for row in self.store.memories(MemoryQuery(ids=ids, limit=len(ids) + 1))} if ids else {}
         known = ledger.versions(map(key_of, memories))
         out = []
         for row in memories:
-            if not is_shared(row, self.tombstones) or any(source in self.tombstones for source in row.source_ids):
+            key, mine = key_of(row), stored.get(row.id)
+            incoming, version = versions[key], known.get(key)
+            is_later = version is None or incoming[1:3] > version[1:3]
+            if (
+                not is_shared(row, self.tombstones)
+                or any(source in self.tombstones for source in row.source_ids)
+                or (mine is None and self.tombstones.covers_memory(row))
+            ):
                 done.forgotten += 1
+            elif mine is None:
+                out.append(row)
                 continue
-            mine, version, incoming = stored.get(row.id), known.get(key_of(row)), version_of(row)
-            if mine is None:
-                if self.tombstones.covers_memory(row):
-                    done.forgotten += 1
-                    continue
             elif digest_of(mine) == incoming.digest:
                 done.known += 1
-                if version is None or incoming[1:3] > version[1:3]:
-                    versions[key_of(row)] = incoming
-                continue
+                if is_later:
+                    continue
             elif version is None or version.digest != digest_of(mine):
                 done.kept_own += 1  # changed here, and not sent yet: it will be, with a higher clock
-                continue
             elif incoming[1:3] < version[1:3]:
                 done.known += 1
-                continue
             else:
                 settled = mine.settled if mine.source_ids == row.source_ids else row.settled
-                row = replace(row, settled=settled, level=mine.level)
-            versions[key_of(row)] = incoming
-            out.append(row)
+                out.append(replace(row, settled=settled, level=mine.level))
+                continue
+            del versions[key]
         return out
 
     def _completed(self, taken: Sequence[Memory], added: set[str]) -> list[Memory]:
@@ -216,26 +189,15 @@ class Taking:
         rows = self.store.memories(MemoryQuery(source_ids=sorted(added), limit=len(added) * 10))
         return [row for row in rows if row.id not in ids]
 
-    def _take_usages(self, usages: Sequence[Usage], ledger: Ledger, done: SharePulled) -> None:
-        ids = sorted({row.memory_id for row in usages})
+    def _take_uses(self, ledger: Ledger, done: SharePulled) -> None:
+        """Store the waiting uses whose memory is here."""
+        waiting = ledger.waiting()
+        ids = sorted({row.memory_id for row in waiting})
         known = {row.id for row in self.store.memories(MemoryQuery(ids=ids, limit=len(ids) + 1))} if ids else set()
-        held = [row for row in usages if row.memory_id in known]
+        held = [row for row in waiting if row.memory_id in known]
         self.store.put_usages(held)
-        ledger.wait_for(row for row in usages if row.memory_id not in known and row.memory_id not in self.tombstones)
+        ledger.waited(row for row in waiting if row.memory_id in known or row.memory_id in self.tombstones)
         done.usages += len(held)
-
-    def _take_waiting(self, ledger: Ledger, done: SharePulled) -> set[str]:
-        """Store the uses whose memory has come since."""
-        waiting = {id_: Usage(**fields) for id_, fields in ledger.waiting().items()}
-        if waiting:
-            ids = sorted({row.memory_id for row in waiting.values()})
-            known = {row.id for row in self.store.memories(MemoryQuery(ids=ids, limit=len(ids) + 1))}
-            held = [row for row in waiting.values() if row.memory_id in known]
-            self.store.put_usages(held)
-            gone = [row.id for row in waiting.values() if row.memory_id in self.tombstones]
-            ledger.waited([*(row.id for row in held), *gone])
-            done.usages += len(held)
-        return set()
 
 
 def _known_fields(name: str, value: Any) -> Any:

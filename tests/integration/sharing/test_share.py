@@ -143,9 +143,7 @@ def test_use_of_a_memory_that_comes_later_is_kept(place: str, tmp_path: Path) ->
             engine = channel.engine
             machine = a.sharing.share().machine
             engine.machines = lambda: [b.sharing.share().machine]  # type: ignore[method-assign]
-            from memlayer.wire.sharing import SharePulled
-
-            c.sharing.taking.rows(channel, SharePulled())
+            c.sharing.taking.all(channel)
             assert machine
         assert c.sharing.state().waiting_uses == 1
         c.sharing.pull()

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import pytest
 
 from memlayer.edge.home import paths
 from memlayer.errors import ShareError, UserError
+from memlayer.sharing import sending
 from memlayer.sharing import share as shares
+from memlayer.sharing.folder_engine import FolderEngine
 from memlayer.sharing.seal import KEY_START, new_secret
 from tests.support.shared_homes import SharedHome, shared_homes
 from tests.support.shares import contents, join, settle
@@ -100,6 +104,65 @@ def test_objects_that_somebody_removed_are_sent_again(place: str, pair: list[Sha
     a.sharing.push()
     settle(a, b)
     assert a.rows() == b.rows() and len(b.rows()["events"]) == 6
+
+
+@pytest.mark.parametrize("is_written", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("doing", ["rows", "merge", "tombstones", "erasure", "bridge"])
+def test_a_writing_that_is_cut_off_is_undone(
+    doing: str, is_written: bool, place: str, pair: list[SharedHome], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The place took the objects or did not, and this home never learned of it."""
+    a, b = pair
+    a.say("s", 1, SECRET, "네")
+    a.chat("a", 2, 1)
+    join(place, a, b)
+    b.sharing.pull()
+    a.say("s", 50, "두 번째 커밋", "네")
+    a.consolidate()
+    if doing == "merge":
+        monkeypatch.setattr(sending, "MERGE_AT", 1)
+    if doing in ("tombstones", "erasure"):
+        a.forget(a.turn_of("부엉이").id)
+    if doing == "bridge":
+        with a.sharing._open("test") as channel:
+            channel.engine.change(channel.machine, {}, [row.name for row in channel.own() if row.log == "rows"])
+    real, changes = FolderEngine.change, 1 if doing == "erasure" else 0
+
+    def cut_off(self: FolderEngine, machine: str, add: Mapping[str, bytes], remove: Collection[str]) -> None:
+        nonlocal changes
+        if changes or is_written:
+            real(self, machine, add, remove)
+        if not changes:
+            raise KeyboardInterrupt
+        changes -= 1
+
+    monkeypatch.setattr(FolderEngine, "change", cut_off)
+    with pytest.raises(KeyboardInterrupt):
+        a.sharing.push()
+    monkeypatch.setattr(FolderEngine, "change", real)
+    name = a.sharing.share().machine
+    b.sharing.pull()  # whatever lies there now
+    settle(a, b)
+    assert a.rows() == b.rows() and a.sharing.share().machine == name
+    assert [home.sharing.push().commits for home in pair] == [0, 0]
+    if doing not in ("tombstones", "erasure"):
+        a.forget(a.turn_of("부엉이").id)
+        settle(a, b)
+    assert SECRET not in str([row for _, _, row in contents(a.sharing)])
+    assert a.rows() == b.rows() and len(b.rows()["events"]) == 6
+
+
+def test_rows_that_an_earlier_version_was_cut_off_at_are_sent_again(place: str, pair: list[SharedHome]) -> None:
+    a, b = pair
+    a.chat("a", 2, 1)
+    join(place, a, b)
+    with sqlite3.connect(Path(paths.share(str(a.home))) / "ledger.sqlite") as ledger:
+        ledger.execute("UPDATE rows SET is_sent = 0 WHERE id LIKE 'e%'")
+        ledger.execute("UPDATE gone SET is_sent = 0")
+    assert a.sharing.push().events == 4
+    settle(a, b)
+    assert a.rows() == b.rows()
+    assert a.sharing.push().commits == 0
 
 
 def test_lost_key_stops_the_share_and_nothing_else(place: str, pair: list[SharedHome]) -> None:
