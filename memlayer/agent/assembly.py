@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import partial
 
 from memlayer.agent.choices import draw_persona, model_for
-from memlayer.agent.context.history import History
+from memlayer.agent.context.history import TalkHistory
 from memlayer.agent.context.project import project_notes, surroundings
 from memlayer.agent.dispatch import choose
 from memlayer.agent.execution import Tool, Toolbox, ToolOutput
@@ -50,7 +50,7 @@ def make_agent(
         Toolbox(tools, is_parallel=chosen.parallel_tools, time_limit_s=chosen.tool_timeout_s),
         memory,
         choose(chosen.tool_dispatcher, provider),
-        History(chosen.max_history_messages),
+        TalkHistory(chosen.max_history_messages),
         system="\n\n".join(filter(None, (persona, SYSTEM, around, notes, context))),
         choose_model=partial(model_for, settings.query_classification),
         on_event=on_event,

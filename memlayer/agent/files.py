@@ -41,7 +41,7 @@ class Approve(Protocol):
         """
 
 
-class Folder:
+class ProjectFolder:
     """The project's folder, outside of which nothing is touched."""
 
     def __init__(self, path: str) -> None:
@@ -64,7 +64,7 @@ class ReadFile:
     description = "Read a text file of the project, or list a folder. Long files come in parts: go on with start_line."
     parameters = schema("path", path=PATH, start_line="from 1")
 
-    def __init__(self, folder: Folder) -> None:
+    def __init__(self, folder: ProjectFolder) -> None:
         self._folder = folder
 
     def run(self, arguments: Mapping[str, Any]) -> str:
@@ -102,7 +102,7 @@ class ReadFile:
 class _Change:
     """A change of one file, shown to the person first."""
 
-    def __init__(self, folder: Folder, approve: Approve) -> None:
+    def __init__(self, folder: ProjectFolder, approve: Approve) -> None:
         self._folder = folder
         self._approve = approve
 

@@ -13,7 +13,7 @@ from memlayer.agent.context.compaction import (
     Compactor,
     ContextFilling,
 )
-from memlayer.agent.context.history import History, outgoing
+from memlayer.agent.context.history import TalkHistory, outgoing
 from memlayer.agent.context.summary import MAX_TOKENS
 from memlayer.agent.dispatch import Dispatcher, VisibleText, choose
 from memlayer.agent.execution import RepeatDetector, Toolbox, ToolEnded, ToolOutput, ToolStarted
@@ -56,7 +56,7 @@ class TextPart:
 
 
 @dataclass(frozen=True)
-class Asked:
+class ModelAnswered:
     """Event: the model answered, or the cache did."""
 
     model: str
@@ -66,14 +66,22 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Waiting:
+class WaitNotice:
     """Event: the model lets the person wait. message: for what."""
 
     message: str
 
 
 Event = (
-    TextPart | Asked | Waiting | ToolStarted | ToolOutput | ToolEnded | Compacted | CompactionStopped | ContextFilling
+    TextPart
+    | ModelAnswered
+    | WaitNotice
+    | ToolStarted
+    | ToolOutput
+    | ToolEnded
+    | Compacted
+    | CompactionStopped
+    | ContextFilling
 )
 
 
@@ -90,7 +98,7 @@ class Agent:
     tools: Toolbox = field(default_factory=Toolbox)
     memory: TalkMemory | None = None
     dispatcher: Dispatcher | None = None
-    history: History = field(default_factory=History)
+    history: TalkHistory = field(default_factory=TalkHistory)
     system: str = SYSTEM
     choose_model: Callable[[str, str], str] = lambda _, model: model
     cache: ResponseCache = field(default_factory=ResponseCache)
@@ -181,7 +189,7 @@ class Agent:
         text, calls = self._form.parse_response(reply)
         shown.end(text)
         self._shown, self._thinks = "", shown.thinks
-        self.on_event(Asked(model, reply.use, reply.is_cut, cached is not None))
+        self.on_event(ModelAnswered(model, reply.use, reply.is_cut, cached is not None))
         return reply, text, calls
 
     def _show(self, text: str) -> None:
@@ -189,14 +197,14 @@ class Agent:
         self.on_event(TextPart(text))
 
     def _wait(self, message: str) -> None:
-        self.on_event(Waiting(message))
+        self.on_event(WaitNotice(message))
 
     def _summarize(self, system: str, prompt: str) -> str:
         """Ask the talk's model for a summary, without tools."""
         messages = (WireMessage("system", system), WireMessage("user", prompt))
         request = ChatRequest(self.settings.model_name, messages, (), self.settings.temperature, MAX_TOKENS)
         reply = self.provider.chat(request, deadline_s=self.settings.timeout_s, on_wait=self._wait)
-        self.on_event(Asked(self.settings.model_name, reply.use, reply.is_cut))
+        self.on_event(ModelAnswered(self.settings.model_name, reply.use, reply.is_cut))
         return reply.text
 
     def _keep(self, calls: Sequence[ToolCall], results: Sequence[ToolResult]) -> None:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memlayer.agent.files import Approve, Folder, schema, text_of
+from memlayer.agent.files import Approve, ProjectFolder, schema, text_of
 from memlayer.errors import ToolError
 
 MAX_OUTPUT_BYTES = 60_000  # of a command: head and tail are kept, and cut again to the talk's limit
@@ -34,7 +34,7 @@ OnOutput = Callable[[str], None]  # a part of a command's output, from the tool'
 
 
 @dataclass
-class _Run:
+class _RunningCommand:
     """A running command; a stopped one shows nothing any more."""
 
     arguments: Mapping[str, Any]
@@ -52,11 +52,11 @@ class Shell:
     )
     parameters = schema("command", command="for sh")
 
-    def __init__(self, folder: Folder, approve: Approve, on_output: OnOutput = lambda _: None) -> None:
+    def __init__(self, folder: ProjectFolder, approve: Approve, on_output: OnOutput = lambda _: None) -> None:
         self._folder = folder
         self._approve = approve
         self._on_output = on_output
-        self._running: dict[str, _Run] = {}
+        self._running: dict[str, _RunningCommand] = {}
         self._lock = threading.Lock()
 
     def permit(self, arguments: Mapping[str, Any]) -> None:
@@ -74,7 +74,7 @@ class Shell:
             ["/bin/sh", "-c", text_of(arguments, "command")], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, cwd=self._folder.root, env=environment, start_new_session=True,
         )  # fmt: skip
-        running = _Run(arguments, process)
+        running = _RunningCommand(arguments, process)
         with self._lock:
             self._running[mark] = running
         try:

@@ -12,7 +12,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
 from memlayer.agent.execution import Tool
-from memlayer.agent.files import Approve, EditFile, Folder, ReadFile, WriteFile, schema, text_of
+from memlayer.agent.files import Approve, EditFile, ProjectFolder, ReadFile, WriteFile, schema, text_of
 from memlayer.agent.memory import TalkMemory, with_own_tools
 from memlayer.agent.shell import OnOutput, Shell
 from memlayer.edge.capture import spool
@@ -149,7 +149,7 @@ def tools_of(
     approve: asks the person. on_output: shows a command's output.
     Without memory its tools are left out. A tool of a taken name is, too.
     """
-    folder = Folder(memory.project_dir)
+    folder = ProjectFolder(memory.project_dir)
     of_memory = (MemorySearch, MemoryDetails, MemoryTimeline, MemoryRemember) if memory.is_on else ()
     tools: list[Tool] = [made(memory) for made in of_memory]
     tools += [ReadFile(folder), WriteFile(folder, approve), EditFile(folder, approve)]

@@ -117,7 +117,7 @@ class ProjectRecall(BaseModel):
     min_chance: Annotated[Real, Field(ge=0, le=1)] | None = None
 
 
-class ProjectNotes(BaseModel):
+class ProjectNotesSettings(BaseModel):
     """Settings of notes in a project's file: only a no counts."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -132,7 +132,7 @@ class ProjectSettings(BaseModel):
 
     enabled: bool = True
     recall: ProjectRecall = ProjectRecall()
-    notes: ProjectNotes = ProjectNotes()
+    notes: ProjectNotesSettings = ProjectNotesSettings()
     warnings: tuple[str, ...] = ()
     file: str = ""
 

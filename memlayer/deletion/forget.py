@@ -150,7 +150,7 @@ class Forget:
             self.sessions.forget(selection.session_id)
         return removed, concerned
 
-    def _quarantined(self, memories: Sequence[Memory], event_ids: Sequence[str]) -> quarantine.Forgotten:
+    def _quarantined(self, memories: Sequence[Memory], event_ids: Sequence[str]) -> quarantine.ForgottenTexts:
         """Return the texts of named memories, and the turns deleted whole."""
         texts = {text for text, _ in self._said(event_ids)} | {memory.text for memory in memories}
         turns = {
@@ -158,7 +158,7 @@ class Forget:
             for memory in memories
             if memory.category == Category.CONVERSATION and memory.prompt_id
         }
-        return quarantine.Forgotten(tuple(texts), turns)
+        return quarantine.ForgottenTexts(tuple(texts), turns)
 
     def _orphaned_requests(self, alone: Sequence[Memory], deleted: Container[str]) -> list[str]:
         """Return requests to remember whose memories are all deleted."""

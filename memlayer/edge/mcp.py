@@ -153,7 +153,7 @@ def _value(name: str, schema: dict[str, Any], value: object) -> object:
     return value
 
 
-class Server:
+class McpSession:
     """One client's session: requests in, answers out, until the input ends."""
 
     def __init__(self, root: str, home: str, *, project: str, session: str = "", is_disabled: bool = False) -> None:
@@ -348,5 +348,5 @@ def main(root: str, home: str, argv: list[str]) -> int:
         return 2
     session = os.environ.get("CLAUDE_CODE_SESSION_ID", "")
     is_off = is_disabled(os.environ.get("MEMLAYER_DISABLE"))
-    Server(root, home, project=project, session=session, is_disabled=is_off).serve(0, 1)
+    McpSession(root, home, project=project, session=session, is_disabled=is_off).serve(0, 1)
     return 0

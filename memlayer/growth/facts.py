@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Said:
+class SayingSessions:
     """The sessions that said a memory, by their first time."""
 
     at_ms: Mapping[str, int] = field(default_factory=dict)
@@ -53,7 +53,7 @@ def facts_of(store: Store, memories: Sequence[Memory]) -> dict[str, Facts]:
     return {memory.id: _facts(memory, uses.get(memory.id, ()), occasions[memory.id]) for memory in memories}
 
 
-def sessions_of(store: Store, memories: Sequence[Memory]) -> dict[str, Said]:
+def sessions_of(store: Store, memories: Sequence[Memory]) -> dict[str, SayingSessions]:
     """Return the sessions of memories' source events, by memory id. Raises StoreError."""
     wanted = sorted({source for memory in memories for source in memory.source_ids})
     by_event: dict[str, tuple[str, int, str]] = {}
@@ -64,16 +64,16 @@ def sessions_of(store: Store, memories: Sequence[Memory]) -> dict[str, Said]:
     return {memory.id: _said(by_event[row] for row in memory.source_ids if row in by_event) for memory in memories}
 
 
-def _said(sources: Iterable[tuple[str, int, str]]) -> Said:
+def _said(sources: Iterable[tuple[str, int, str]]) -> SayingSessions:
     at_ms: dict[str, int] = {}
     by_hand = False
     for session_id, said_ms, kind in sources:
         at_ms[session_id] = min(said_ms, at_ms.get(session_id, said_ms))
         by_hand = by_hand or kind == BY_HAND
-    return Said(at_ms, by_hand)
+    return SayingSessions(at_ms, by_hand)
 
 
-def _facts(memory: Memory, uses: Iterable[Usage], occasions: Said) -> Facts:
+def _facts(memory: Memory, uses: Iterable[Usage], occasions: SayingSessions) -> Facts:
     """Count one access a session, the strongest of its kinds."""
     first = min(occasions.at_ms, key=lambda session: occasions.at_ms[session], default=memory.session_id)
     strongest = {session: SAID_AGAIN for session in occasions.at_ms if session != first}

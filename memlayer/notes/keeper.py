@@ -45,7 +45,7 @@ RUN_CLAIMS = {True: "실행의 주장: ", False: "A run claims: "}  # of a sessi
 
 
 @dataclass(frozen=True)
-class Question:
+class ChangeToConfirm:
     """A change that only the person may make.
 
     A note speaks against a memory of theirs. wish: replace or drop.
@@ -67,7 +67,7 @@ class Kept:
     tasks: list[Task] = field(default_factory=list)
     refused: list[RefusedNote] = field(default_factory=list)
     ended: list[RefusedNote] = field(default_factory=list)  # memories, with the reason
-    questions: list[Question] = field(default_factory=list)
+    questions: list[ChangeToConfirm] = field(default_factory=list)
     is_run: bool = False
     is_own: bool = False
 
@@ -196,7 +196,7 @@ class NoteKeeper:
             kept.refused.append(RefusedNote(note, problem))
             return
         asked = [] if kept.is_run else [row for row in named if row not in ours]
-        kept.questions += [Question(row.id, new.id, "replace") for row in asked]
+        kept.questions += [ChangeToConfirm(row.id, new.id, "replace") for row in asked]
         replaced = [
             replace(row, superseded_by=new.id, superseded_ms=new.at_ms) for row in merged.replaced if row.id != new.id
         ]
@@ -240,7 +240,7 @@ class NoteKeeper:
         if memory is None:
             return
         if memory.id not in draft.memories and not by_models(self.store, [memory]):
-            kept.questions.append(Question(memory.id, "", "drop"))
+            kept.questions.append(ChangeToConfirm(memory.id, "", "drop"))
             return
         [row] = draft.get([memory.id]) or [memory]
         if row.superseded_by:

@@ -19,7 +19,7 @@ from memlayer.notes.answer import SessionAnswer, parse
 from memlayer.notes.headlines import headlines_prompt, headlines_request, with_headlines
 from memlayer.notes.keeper import Kept, NoteKeeper
 from memlayer.notes.reading_log import MAX_TRIES, Reading, ReadingLog
-from memlayer.notes.request import MAX_ANSWER_TOKENS, Request, first_part, tokens_of
+from memlayer.notes.request import MAX_ANSWER_TOKENS, ReaderRequest, first_part, tokens_of
 from memlayer.notes.session_turns import LEAST_CHARS, SessionTurn, is_telling, is_worth_reading, turns_of
 from memlayer.ports import LanguageModel, ModelMissing, Store
 from memlayer.records.model_budget import ModelBudget
@@ -39,7 +39,7 @@ class Part:
 
     session: Session
     turns: tuple[SessionTurn, ...]
-    request: Request
+    request: ReaderRequest
     said_ms: int
     is_last: bool
 

@@ -37,7 +37,7 @@ SUMMARY_CHARS = 400
 
 
 @dataclass(frozen=True)
-class Request:
+class ReaderRequest:
     """One call about a part of a session. turns: that part."""
 
     system: str
@@ -77,7 +77,7 @@ def room_for(turns: int) -> Counter[bool]:
 
 def first_part(
     turns: Sequence[SessionTurn], notes: Sequence[Memory], tasks: Sequence[Memory], *, summary: str = ""
-) -> Request:
+) -> ReaderRequest:
     """Return the request for as many turns as a call holds.
 
     At least one.
@@ -100,7 +100,7 @@ def first_part(
     prompt = "%sThe session was on %s.%s\n<%s>\n%s\n</%s>\n%sAnswer with the JSON object." % (
         head, day, rest, mark, body, mark, _room_line(len(shown)),
     )  # fmt: skip
-    return Request(system_prompt(), prompt, shown)
+    return ReaderRequest(system_prompt(), prompt, shown)
 
 
 def _room_line(turns: int) -> str:

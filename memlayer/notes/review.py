@@ -37,7 +37,7 @@ NEAREST = 5  # memories that each is compared with
 MIN_SHARED = 0.5  # of the shorter text's terms: those that share less are of two matters
 
 
-class Reason(StrEnum):
+class ReviewReason(StrEnum):
     """Why a memory is under review, the most urgent first."""
 
     CONTRADICTS = "contradicts"
@@ -59,14 +59,14 @@ class How(StrEnum):
 
 
 @dataclass(frozen=True)
-class Item:
+class ReviewedMemory:
     """A memory under review.
 
     why: a clause. against: the other memory, or None.
     """
 
     memory: Memory
-    reason: Reason
+    reason: ReviewReason
     why: str
     against: Memory | None = None
 
@@ -76,7 +76,7 @@ class Item:
         return ":".join((self.memory.id, self.reason, self.against.id if self.against is not None else ""))
 
 
-class Place(NamedTuple):
+class ReviewedProject(NamedTuple):
     """The project to review.
 
     root: its folder, "" for none. sessions_since: the number of its sessions since a moment (ms).
@@ -97,23 +97,25 @@ class Review:
     consolidator: Consolidator
     tasks: TaskBook
 
-    def items(self, place: Place, now_ms: int) -> list[Item]:
+    def items(self, place: ReviewedProject, now_ms: int) -> list[ReviewedMemory]:
         """Return the memories to look at, the most urgent first.
 
         Each once. Raises StoreError.
         """
         query = MemoryQuery(project_id=place.project_id, category=Category.CORE, is_current=True, limit=MAX_ROWS)
         rows = [row for row in self.store.memories(query) if row.kind != Kind.TASK] if place.project_id else []
-        closed, seen, out = self.log.closed(), set[str](), list[Item]()
+        closed, seen, out = self.log.closed(), set[str](), list[ReviewedMemory]()
         for item in self._candidates(place, rows, now_ms):
             closed_ms = closed.get(item.key, 0)
-            is_back = item.reason in (Reason.STALE, Reason.UNUSED) and now_ms - closed_ms > ASKED_AGAIN_MS
+            is_back = item.reason in (ReviewReason.STALE, ReviewReason.UNUSED) and now_ms - closed_ms > ASKED_AGAIN_MS
             if item.memory.id not in seen and (not closed_ms or is_back):
                 seen.add(item.memory.id)
                 out.append(item)
         return out
 
-    def decide(self, item: Item, how: How, now_ms: int, *, text: str = "", other: Memory | None = None) -> Memory:
+    def decide(
+        self, item: ReviewedMemory, how: How, now_ms: int, *, text: str = "", other: Memory | None = None
+    ) -> Memory:
         """Carry out a decision. Return its memory.
 
         text: of an edit or a merge, redacted. other: the second memory of a merge. Raises UserError, StoreError.
@@ -191,34 +193,36 @@ class Review:
         wordings = [row for row in older if lineage.is_wording_of(row, rows[state.id]) and row.at_ms == state.at_ms]
         return max(wordings, key=lambda row: row.superseded_ms, default=None)
 
-    def _drop(self, item: Item, now_ms: int) -> None:
+    def _drop(self, item: ReviewedMemory, now_ms: int) -> None:
         if item.against is not None and item.against.known_kind is not Kind.TEAM:
             against = item.against
             self.consolidator.describe(against, kind=against.kind, files=against.files, replaced=[item.memory])
         else:
             self.consolidator.retire(item.memory)
 
-    def _candidates(self, place: Place, rows: Sequence[Memory], now_ms: int) -> Iterator[Item]:
+    def _candidates(self, place: ReviewedProject, rows: Sequence[Memory], now_ms: int) -> Iterator[ReviewedMemory]:
         query = MemoryQuery(project_id=GLOBAL, category=Category.CORE, is_current=True, limit=MAX_ROWS)
         known = [*rows, *self.store.memories(query)] if place.project_id else []
         yield from self._questions(place.project_id, {row.id: row for row in known})
         yield from contradictions(rows)
         yield from self._of_team(place.project_id, rows)
-        yield from (Item(row, Reason.DOUBTFUL, why) for row in rows if (why := doubt(row)))
+        yield from (ReviewedMemory(row, ReviewReason.DOUBTFUL, why) for row in rows if (why := doubt(row)))
         today = day_of(now_ms)
-        yield from (Item(row, Reason.STALE, why) for row in rows if (why := staleness(row, place.root, today)))
+        yield from (
+            ReviewedMemory(row, ReviewReason.STALE, why) for row in rows if (why := staleness(row, place.root, today))
+        )
         yield from self._unused(place, rows, now_ms)
 
-    def _questions(self, project_id: str, by_id: dict[str, Memory]) -> Iterator[Item]:
+    def _questions(self, project_id: str, by_id: dict[str, Memory]) -> Iterator[ReviewedMemory]:
         """Yield the memories of a person that a model speaks against."""
         for reading in self.readings.all():
             for question in reading.questions if reading.project_id == project_id else ():
                 memory, by = by_id.get(question.get("memory_id", "")), by_id.get(question.get("by", ""))
                 if memory is not None and (by is not None or question.get("wish") == "drop"):
                     why = "a newer note says otherwise" if by is not None else "a session shows that it holds no more"
-                    yield Item(memory, Reason.CONTRADICTS, why, by)
+                    yield ReviewedMemory(memory, ReviewReason.CONTRADICTS, why, by)
 
-    def _of_team(self, project_id: str, rows: Sequence[Memory]) -> Iterator[Item]:
+    def _of_team(self, project_id: str, rows: Sequence[Memory]) -> Iterator[ReviewedMemory]:
         """Yield the memories that a colleague's note contradicts, whichever is newer."""
         query = MemoryQuery(session_id=team_session(project_id), is_current=True, limit=MAX_ROWS)
         notes = self.store.memories(query) if rows else []
@@ -226,17 +230,17 @@ class Review:
             older, newer = item.memory, item.against
             if newer is not None and (older.known_kind is Kind.TEAM) != (newer.known_kind is Kind.TEAM):
                 mine, theirs = (newer, older) if older.known_kind is Kind.TEAM else (older, newer)
-                yield Item(mine, Reason.CONTRADICTS, "a colleague's note says otherwise", theirs)
+                yield ReviewedMemory(mine, ReviewReason.CONTRADICTS, "a colleague's note says otherwise", theirs)
 
-    def _unused(self, place: Place, rows: Sequence[Memory], now_ms: int) -> Iterator[Item]:
+    def _unused(self, place: ReviewedProject, rows: Sequence[Memory], now_ms: int) -> Iterator[ReviewedMemory]:
         old = [row for row in rows if now_ms - row.at_ms > UNUSED_AFTER_MS and not row.pinned]
         used = {row.memory_id for row in self.store.usages(UsageQuery(limit=1_000_000))} if old else set()
         for row in old:
             if row.id not in used and place.sessions_since(row.at_ms) >= UNUSED_AFTER_SESSIONS:
-                yield Item(row, Reason.UNUSED, f"not given, cited or opened since {day_of(row.at_ms)}")
+                yield ReviewedMemory(row, ReviewReason.UNUSED, f"not given, cited or opened since {day_of(row.at_ms)}")
 
 
-def contradictions(rows: Sequence[Memory]) -> Iterator[Item]:
+def contradictions(rows: Sequence[Memory]) -> Iterator[ReviewedMemory]:
     """Yield memories that a newer one in force contradicts, by rules."""
     terms = {row.id: frozenset(index_terms(row.text).split()) for row in rows}
     holders: dict[str, list[Memory]] = {}
@@ -246,7 +250,7 @@ def contradictions(rows: Sequence[Memory]) -> Iterator[Item]:
         for older_id, count in shared.most_common(NEAREST):
             least = MIN_SHARED * min(len(terms[older_id]), len(terms[row.id]))
             if count >= least and judge(by_id[older_id].text, row.text) is Verdict.SUPERSEDE:
-                yield Item(by_id[older_id], Reason.CONTRADICTS, "a newer memory says otherwise", row)
+                yield ReviewedMemory(by_id[older_id], ReviewReason.CONTRADICTS, "a newer memory says otherwise", row)
         for term in terms[row.id]:
             holders.setdefault(term, []).append(row)
 

@@ -30,7 +30,7 @@ SHORT_PROMPT, SHORT_ANSWER = 120, 240  # columns, in which Korean says as much a
 
 
 @dataclass(frozen=True)
-class Failure:
+class FailedCall:
     """A call that failed: what was called, and its error's first line."""
 
     call: str
@@ -50,7 +50,7 @@ class SessionTurn:
     prompt: str
     answer: str
     files: tuple[str, ...]
-    failures: tuple[Failure, ...]
+    failures: tuple[FailedCall, ...]
     event_ids: tuple[str, ...]
     at_ms: int
 
@@ -111,13 +111,13 @@ def _changed_files(calls: Iterable[Event], project_dir: str) -> tuple[str, ...]:
     return tuple(files)[-MAX_FILES:]
 
 
-def _failures(calls: Iterable[Event]) -> tuple[Failure, ...]:
+def _failures(calls: Iterable[Event]) -> tuple[FailedCall, ...]:
     failures = {}
     for event in calls:
         call = call_of(event.text, event.detail)
         if call.is_failed:
             target = " ".join(call.target.split())
-            failures[target] = Failure(clean(target)[:COMMAND_CHARS], clean(call.said)[:ERROR_CHARS])
+            failures[target] = FailedCall(clean(target)[:COMMAND_CHARS], clean(call.said)[:ERROR_CHARS])
     return tuple(failures.values())[-MAX_FAILURES:]
 
 

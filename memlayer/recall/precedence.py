@@ -39,7 +39,7 @@ _NUMBERS = re.compile(r"\d{2,}")
 Item = TypeVar("Item")
 
 
-class Entry(NamedTuple):
+class DatedText(NamedTuple):
     """An entry. text: a turn's with its speakers. at_ms: Unix time."""
 
     text: str
@@ -47,7 +47,7 @@ class Entry(NamedTuple):
 
 
 @lru_cache(maxsize=2048)
-def is_newer_value(newer: Entry, older: Entry) -> bool:
+def is_newer_value(newer: DatedText, older: DatedText) -> bool:
     """True if the newer entry gives one thing another value."""
     if newer.at_ms <= older.at_ms:
         return False
@@ -58,7 +58,7 @@ def is_newer_value(newer: Entry, older: Entry) -> bool:
 
 
 @lru_cache(maxsize=2048)
-def answers(statement: Entry, question: Entry) -> bool:
+def answers(statement: DatedText, question: DatedText) -> bool:
     """True for a statement that a person's own question was answered with."""
     if not _is_answered_shortly(question.text) or _asks(statement.text):
         return False
@@ -99,18 +99,18 @@ def newest_of(candidate: Candidate, found: Sequence[Candidate]) -> Candidate | N
     return max(newer, key=lambda row: row.chunk.at_ms, default=None)
 
 
-def carries_out(report: Entry, plan: Entry) -> bool:
+def carries_out(report: DatedText, plan: DatedText) -> bool:
     """True for a later report that a day's plan was carried out."""
     planned = plan_of(plan.text) if report.at_ms > plan.at_ms else ""
     return bool(planned) and is_done(planned, [report.text])
 
 
-def goes_before(entry: Entry, other: Entry) -> bool:
+def goes_before(entry: DatedText, other: DatedText) -> bool:
     """True for a newer value, a question's statement, or a plan's deed."""
     return is_newer_value(entry, other) or answers(entry, other) or carries_out(entry, other)
 
 
-def ordered(items: Sequence[Item], entry_of: Callable[[Item], Entry]) -> list[Item]:
+def ordered(items: Sequence[Item], entry_of: Callable[[Item], DatedText]) -> list[Item]:
     """Return the items, each behind those that go before it."""
     left = [(item, entry_of(item)) for item in items]
     out: list[Item] = []
@@ -122,7 +122,7 @@ def ordered(items: Sequence[Item], entry_of: Callable[[Item], Entry]) -> list[It
     return out
 
 
-def _ahead_of(entry: Entry, others: Iterable[Entry]) -> int | None:
+def _ahead_of(entry: DatedText, others: Iterable[DatedText]) -> int | None:
     return next((at for at, other in enumerate(others) if goes_before(other, entry)), None)
 
 
@@ -149,8 +149,8 @@ def in_precedence(candidates: Sequence[Candidate], min_chance: float) -> list[Ca
     return [*first, *(candidate for candidate in candidates if candidate not in first)]
 
 
-def _entry_of(candidate: Candidate) -> Entry:
-    return Entry(candidate.chunk.text, candidate.chunk.at_ms)
+def _entry_of(candidate: Candidate) -> DatedText:
+    return DatedText(candidate.chunk.text, candidate.chunk.at_ms)
 
 
 @lru_cache(maxsize=1024)

@@ -17,7 +17,7 @@ from memlayer.kinds import Category, Kind
 from memlayer.model import Chunk, Event, Memory, Scope, citation_of, turn_memory_id
 from memlayer.moments.file_history import is_same_file
 from memlayer.ports import MemoryQuery, Store
-from memlayer.recall.precedence import Entry, is_newer_value, ordered, under_notes
+from memlayer.recall.precedence import DatedText, is_newer_value, ordered, under_notes
 from memlayer.recall.query import Query
 from memlayer.recall.retriever import Retriever, Score, Weights
 from memlayer.turns.questions import is_still_open
@@ -202,8 +202,8 @@ def _in_order(hits: Sequence[Found]) -> list[Found]:
     return [*marked, *hits[LOOKED_AT:]]
 
 
-def _entry_of(hit: Found) -> Entry:
-    return Entry(hit.chunk.text, hit.chunk.at_ms)
+def _entry_of(hit: Found) -> DatedText:
+    return DatedText(hit.chunk.text, hit.chunk.at_ms)
 
 
 def split_about(query: str) -> tuple[str, list[str]]:

@@ -19,7 +19,7 @@ MIN_PART_CHARS = 8  # of a text: shorter parts occur in too many unrelated texts
 
 
 @dataclass(frozen=True)
-class Forgotten:
+class ForgottenTexts:
     """The forgotten texts, and the turns (session, prompt id) with them."""
 
     texts: Sequence[str] = ()
@@ -31,7 +31,7 @@ def drop_forgotten(
     event_ids: Container[str],
     selection: Selection,
     projects: Projects | None,
-    forgotten: Forgotten | None = None,
+    forgotten: ForgottenTexts | None = None,
 ) -> int:
     """Remove quarantined events that may be forgotten. Return how many.
 
@@ -47,7 +47,7 @@ def drop_forgotten(
     return dropped
 
 
-def _holds(path: str, forgotten: Forgotten) -> bool:
+def _holds(path: str, forgotten: ForgottenTexts) -> bool:
     """True if a file holds a forgotten text, part or turn."""
     raw = _read(path)
     session_id, prompt_id, text = (_field(raw, name) for name in ("session_id", "prompt_id", "text"))

@@ -128,7 +128,7 @@ def is_question(text: str) -> bool:
     return bool(_KOREAN_END.search(last) and _KOREAN_WORD.search(last))
 
 
-class Candidate(NamedTuple):
+class SpokenSentence(NamedTuple):
     """One sentence. plain: long quotations blanked, for signs. is_item: of a list."""
 
     text: str
@@ -139,7 +139,7 @@ class Candidate(NamedTuple):
     is_bold: bool = False  # begins in bold: a label or a heading
 
 
-def candidates(text: str, speaker: str) -> list[Candidate]:
+def candidates(text: str, speaker: str) -> list[SpokenSentence]:
     """The sentences of a message, without code, quotations, tables and media."""
     kept: list[tuple[str, bool, bool]] = []
     for span in sentences(_NAMED.sub(_without_stops, prose(text))):
@@ -153,7 +153,7 @@ def candidates(text: str, speaker: str) -> list[Candidate]:
         if len(sentence) < _MIN_SENTENCE_CHARS:
             continue
         chosen.append(
-            Candidate(
+            SpokenSentence(
                 sentence,
                 _QUOTED.sub(" … ", sentence),
                 speaker,

@@ -32,7 +32,7 @@ _SPELLED = {
 _EPENTHETIC = "ㅡ"
 
 
-class Reading(NamedTuple):
+class WordReading(NamedTuple):
     """A word's sounds.
 
     consonants: for each the sounds it may be. vowels: written before each consonant and after the last.
@@ -42,29 +42,29 @@ class Reading(NamedTuple):
     vowels: tuple[str, ...]
 
 
-class _Rule(NamedTuple):
+class _SoundRule(NamedTuple):
     letters: str
     follows: re.Pattern[str]
     sounds: tuple[str, ...]
 
 
 @cache
-def _rules() -> dict[str, tuple[_Rule, ...]]:
+def _rules() -> dict[str, tuple[_SoundRule, ...]]:
     """Rules by their first letter, longest first."""
-    by_letter: dict[str, list[_Rule]] = {}
+    by_letter: dict[str, list[_SoundRule]] = {}
     for letters, follows, sounds in rows(__package__, "graphemes.tsv"):
-        rule = _Rule(letters, re.compile(follows), tuple(sounds.replace("-", "").split("|")))
+        rule = _SoundRule(letters, re.compile(follows), tuple(sounds.replace("-", "").split("|")))
         by_letter.setdefault(letters[0], []).append(rule)
     return {letter: tuple(sorted(own, key=lambda rule: -len(rule.letters))) for letter, own in by_letter.items()}
 
 
-def key_of(reading: Reading) -> str:
+def key_of(reading: WordReading) -> str:
     """Return the classes of a reading's consonants, the key of a lookup."""
     return "".join(sounds[:1].translate(_CLASS) for sounds in reading.consonants)
 
 
 @lru_cache(maxsize=8192)
-def english_readings(word: str) -> tuple[Reading, ...]:
+def english_readings(word: str) -> tuple[WordReading, ...]:
     """Return the readings of a lower-case word; none without enough consonants."""
     if not (2 < len(word) <= MAX_LETTERS and word.isascii() and word.isalpha()):
         return ()
@@ -81,7 +81,7 @@ def english_readings(word: str) -> tuple[Reading, ...]:
             for sound in sounds
         ]
         partial, at = after[:MAX_READINGS], at + step
-    readings = dict.fromkeys(Reading(tuple(consonants), vowels) for consonants, vowels in partial)
+    readings = dict.fromkeys(WordReading(tuple(consonants), vowels) for consonants, vowels in partial)
     return tuple(reading for reading in readings if len(reading.consonants) >= MIN_CONSONANTS)
 
 
@@ -95,12 +95,12 @@ def _heard(consonants: str, vowels: tuple[str, ...], sounds: str) -> tuple[str, 
     return consonants, vowels
 
 
-def _fits(rule: _Rule, word: str, at: int) -> bool:
+def _fits(rule: _SoundRule, word: str, at: int) -> bool:
     return word.startswith(rule.letters, at) and bool(rule.follows.match(word, at + len(rule.letters)))
 
 
 @lru_cache(maxsize=8192)
-def hangul_readings(run: str) -> tuple[Reading, ...]:
+def hangul_readings(run: str) -> tuple[WordReading, ...]:
     """Return a Hangul run's readings. None if it is no loanword.
 
     The first is the whole run. English words are compared by their stems: 로깅 is also read as log, 렌더링 as render.
@@ -111,15 +111,15 @@ def hangul_readings(run: str) -> tuple[Reading, ...]:
     consonants, vowels = whole
     readings = [whole]
     if consonants[-1:] == ("x",) and vowels[-2] == "ㅣ" and not vowels[-1]:
-        readings.append(Reading(consonants[:-1], (*vowels[:-2], "")))
+        readings.append(WordReading(consonants[:-1], (*vowels[:-2], "")))
         if consonants[-2:-1] == ("l",):
-            readings.append(Reading(consonants[:-2], vowels[:-2]))
+            readings.append(WordReading(consonants[:-2], vowels[:-2]))
     elif consonants[-1:] in (("sz",), ("jz",)) and vowels[-1] == _EPENTHETIC:
-        readings.append(Reading(consonants[:-1], vowels[:-1]))
+        readings.append(WordReading(consonants[:-1], vowels[:-1]))
     return tuple(reading for reading in readings if len(reading.consonants) >= MIN_CONSONANTS)
 
 
-def _syllables(run: str) -> Reading | None:
+def _syllables(run: str) -> WordReading | None:
     consonants: list[str] = []
     vowels = [""]
 
@@ -141,7 +141,7 @@ def _syllables(run: str) -> Reading | None:
             medial = _GLIDES[medial]
         vowels[-1] += medial
         take(_SOUNDS_OF_FINAL[code % 28])
-    return Reading(tuple(consonants), tuple(vowels))
+    return WordReading(tuple(consonants), tuple(vowels))
 
 
 def is_hangul_run(text: str) -> bool:
@@ -149,7 +149,7 @@ def is_hangul_run(text: str) -> bool:
     return len(text) > 1 and all(_FIRST <= ord(char) <= _LAST for char in text)
 
 
-def is_sure(run: str, reading: Reading) -> bool:
+def is_sure(run: str, reading: WordReading) -> bool:
     """True if a Hangul run's consonants are enough to tell it.
 
     Two are enough where a loanword shows: an aspirate or a final ㅡ ("시드", "캐시"), as native words seldom have.
@@ -161,7 +161,7 @@ def is_sure(run: str, reading: Reading) -> bool:
     )
 
 
-def alike(hangul: Reading, english: Reading) -> bool:
+def alike(hangul: WordReading, english: WordReading) -> bool:
     """True if both may be one word."""
     if len(hangul.consonants) != len(english.consonants):
         return False

@@ -32,7 +32,7 @@ class Transition(StrEnum):
 
 
 @dataclass(frozen=True)
-class Step:
+class ContinuityStep:
     """A line of the log: a step between sessions, without text."""
 
     project_id: str
@@ -76,14 +76,14 @@ def transition_of(value: float, *, is_first: bool = False) -> Transition:
     return Transition.SEAMLESS if value >= SEAMLESS else Transition.TOPIC_SHIFT
 
 
-def steps(project_id: str, profiles: Sequence[Profile], portions: Portions = USUAL) -> list[Step]:
+def steps(project_id: str, profiles: Sequence[Profile], portions: Portions = USUAL) -> list[ContinuityStep]:
     """Return the step to each session. profiles: oldest first."""
     made = []
     for before, after in zip([None, *profiles], profiles, strict=False):
         value = round(score(before, after, portions), 3)
         name = before.session_id if before is not None else ""
         transition = transition_of(value, is_first=before is None)
-        made.append(Step(project_id, name, after.session_id, after.first_ms, value, transition))
+        made.append(ContinuityStep(project_id, name, after.session_id, after.first_ms, value, transition))
     return made
 
 
@@ -96,7 +96,7 @@ def _shared(left: frozenset[str], right: frozenset[str]) -> float:
     return len(left & right) / len(left | right) if left and right else 0.0
 
 
-def read_log(home: str) -> list[Step]:
+def read_log(home: str) -> list[ContinuityStep]:
     """Return the steps on record, oldest first; unreadable lines are left out."""
     logged = []
     try:
@@ -106,11 +106,11 @@ def read_log(home: str) -> list[Step]:
         return []
     for line in lines:
         with contextlib.suppress(ValueError):
-            logged.append(msgspec.json.decode(line, type=Step))
+            logged.append(msgspec.json.decode(line, type=ContinuityStep))
     return logged
 
 
-def write_log(home: str, new: Sequence[Step]) -> None:
+def write_log(home: str, new: Sequence[ContinuityStep]) -> None:
     """Add steps, each session's once and its last one. Raises OSError."""
     known = {(step.project_id, step.to_session): step for step in read_log(home)}
     known.update({(step.project_id, step.to_session): step for step in new})

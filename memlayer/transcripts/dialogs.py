@@ -29,23 +29,23 @@ _NOBODY_ASKED = ("hook", "config")
 _Json = dict[str, object]
 
 
-class ToolCall(NamedTuple):
+class DialogCall(NamedTuple):
     """A call by the model, with the plan that it presents."""
 
     tool: str
     plan: str
 
 
-def calls_in(record: _Json) -> Iterator[tuple[str, ToolCall]]:
+def calls_in(record: _Json) -> Iterator[tuple[str, DialogCall]]:
     """Yield (id, call) of an answer's tool calls."""
     for block in _blocks(record):
         given = block.get("input")
         if block.get("type") == "tool_use":
             plan = string(given, "plan") if isinstance(given, dict) and block.get("name") == PLAN else ""
-            yield string(block, "id"), ToolCall(string(block, "name"), plan)
+            yield string(block, "id"), DialogCall(string(block, "name"), plan)
 
 
-def said_at_calls(record: _Json, calls: Mapping[str, ToolCall]) -> Iterator[tuple[str, str]]:
+def said_at_calls(record: _Json, calls: Mapping[str, DialogCall]) -> Iterator[tuple[str, str]]:
     """Yield (call id, words of the person) of a record of results."""
     decision = record.get("permissionDecision")
     if isinstance(decision, dict) and decision.get("source") in _NOBODY_ASKED:
@@ -71,7 +71,7 @@ def said_at_calls(record: _Json, calls: Mapping[str, ToolCall]) -> Iterator[tupl
             yield string(block, "tool_use_id"), text
 
 
-def _refusal(record: _Json, block: _Json, call: ToolCall) -> tuple[bool, str]:
+def _refusal(record: _Json, block: _Json, call: DialogCall) -> tuple[bool, str]:
     """Return (whether the person refused a call, their words)."""
     content, result = string(block, "content"), string(record, "toolUseResult")
     if "toolDenialKind" in record:

@@ -20,7 +20,7 @@ from typing import BinaryIO, NamedTuple
 from memlayer.edge.capture.noise import is_noise
 from memlayer.edge.capture.payload import is_request
 from memlayer.text.word_lists import words
-from memlayer.transcripts.dialogs import ToolCall, calls_in, said_at_calls
+from memlayer.transcripts.dialogs import DialogCall, calls_in, said_at_calls
 from memlayer.transcripts.lines import Tally, read_records, string
 
 _COMMAND_NAME = re.compile(r"<command-name>\s*(/?[^<\s]+)\s*</command-name>")
@@ -79,7 +79,7 @@ class _Turn:
     start: int
     command: str = ""
     typed: TranscriptRecord | None = None  # a command and the words behind it. The host's own commands get no answer
-    calls: dict[str, ToolCall] = field(default_factory=dict)
+    calls: dict[str, DialogCall] = field(default_factory=dict)
     is_over: bool = False  # later answers are to memlayer's own request, not to the user
     answer: _Answer | None = None
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memlayer.agent.context.compaction import Compactor
-from memlayer.agent.context.history import History, begins_turn, outgoing
+from memlayer.agent.context.history import TalkHistory, begins_turn, outgoing
 from memlayer.agent.dispatch import Dispatcher, XmlDispatcher
 from memlayer.chat import (
     AssistantToolCalls,
@@ -58,7 +58,7 @@ class Checked:
     """A history under test. known: all messages that were pushed or made of pushed ones."""
 
     def __init__(self, cap: int, preserve: int, limit: int, summary: str) -> None:
-        self.history = History(cap)
+        self.history = TalkHistory(cap)
         self.history.push(Chat("system", "너는 조수다"))
         bounds = AgentSettings.model_construct(max_context_tokens=limit, preserve_recent_messages=preserve)
         self.compactor = Compactor(self.history, bounds, lambda *_: summary)
@@ -136,7 +136,7 @@ def test_any_course_of_a_talk_leaves_a_sound_history(
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=12), st.integers(4, 20))
 @settings(deadline=None)
 def test_trim_drops_whole_turns_before_it_cuts_one(steps: list[int], cap: int) -> None:
-    history = History(cap)
+    history = TalkHistory(cap)
     turns: list[list[Message]] = []
     for number, count in enumerate(steps):
         turn: list[Message] = [Chat("user", "질문 %d" % number)]

@@ -10,7 +10,7 @@ from memlayer.edge.capture.payload import clean
 from memlayer.model import Memory
 from memlayer.notes.answer import parse
 from memlayer.notes.keeper import Kept, NoteKeeper
-from memlayer.notes.session_turns import Failure, SessionTurn, turns_of
+from memlayer.notes.session_turns import FailedCall, SessionTurn, turns_of
 from memlayer.ports import MemoryQuery
 from tests.support.consolidating_in_memory import Consolidating
 
@@ -19,7 +19,7 @@ def turn(
     number: int, prompt: str, answer: str = "", *, files: tuple[str, ...] = (), errors: tuple[str, ...] = ()
 ) -> SessionTurn:
     """Return a turn of a session, redacted as the product does it."""
-    failures = tuple(Failure("make test", error) for error in errors)
+    failures = tuple(FailedCall("make test", error) for error in errors)
     return SessionTurn(
         number, "p%d" % number, clean(prompt), clean(answer), files, failures, ("event-%d" % number,), number
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from memlayer.agent.context.history import History, begins_turn, tokens_in
+from memlayer.agent.context.history import TalkHistory, begins_turn, tokens_in
 from memlayer.agent.context.summary import model_summary, rules_summary, user_words
 from memlayer.agent.execution import cut_middle
 from memlayer.agent.memory import Survivors, TalkMemory, memory_outlived
@@ -39,7 +39,7 @@ _ANSWERED = "\n[These were answered already, as far as the summary says.]"
 _SURVIVORS = "Constraints and standing orders of the user, verbatim; they hold on:\n"
 
 
-class Method(Enum):
+class CompactionMethod(Enum):
     """Method of a compaction."""
 
     SHORTENING = "shortened tool results"
@@ -51,7 +51,7 @@ class Method(Enum):
 class Compacted:
     """Event: a compaction and its figures."""
 
-    method: Method
+    method: CompactionMethod
     messages_before: int
     messages_after: int
     tokens_before: int
@@ -84,7 +84,7 @@ class Compactor:
 
     def __init__(
         self,
-        history: History,
+        history: TalkHistory,
         settings: AgentSettings,
         ask: Callable[[str, str], str],
         memory: TalkMemory | None = None,
@@ -99,7 +99,7 @@ class Compactor:
         self._settled = 0  # of the recent messages, the first: their rules are known
         self._strikes = 0
         self._level = 0
-        self._undo: list[tuple[History, tuple[Message, ...]]] = []  # before a compaction, and the messages it left
+        self._undo: list[tuple[TalkHistory, tuple[Message, ...]]] = []  # before a compaction, and the messages it left
 
     def observe(self, input_tokens: int) -> None:
         """Take the real size of the request just sent; 0: unknown."""
@@ -190,12 +190,12 @@ class Compactor:
         old, kept = [_shortened(message) for message in history.recent[:cut]], history.recent[cut:]
         if not old:
             return None
-        new, method, summary = replace(history, recent=[*old, *kept]), Method.SHORTENING, ""
+        new, method, summary = replace(history, recent=[*old, *kept]), CompactionMethod.SHORTENING, ""
         if not is_automatic or self._size(new.messages) > (1 - ENOUGH_FREED) * tokens:
             earlier = history.record.words if history.record else ""
-            summary, method = model_summary(old, self._ask, earlier), Method.MODEL
+            summary, method = model_summary(old, self._ask, earlier), CompactionMethod.MODEL
             if not summary:
-                summary, method = rules_summary(old, earlier), Method.RULES
+                summary, method = rules_summary(old, earlier), CompactionMethod.RULES
             words = self._newest([*history.words, *user_words(old)])
             new = replace(history, rules=rules, words=words, record=self._record(summary, words, kept), recent=kept)
         after = self._size(new.messages)

@@ -44,7 +44,7 @@ def begins_turn(message: Message) -> bool:
 
 
 @dataclass
-class History:
+class TalkHistory:
     """Messages of a talk, oldest first.
 
     max_messages: of record and recent, 4 at least. system and rules are kept always, first. Then the record of messages
@@ -62,7 +62,7 @@ class History:
     def __post_init__(self) -> None:
         self.max_messages = max(MIN_MESSAGES, self.max_messages)
 
-    def become(self, other: History) -> None:
+    def become(self, other: TalkHistory) -> None:
         """Take the messages of another history."""
         vars(self).update(vars(other))
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from memlayer.agent.assembly import restore
-from memlayer.agent.context.compaction import Compacted, Method
+from memlayer.agent.context.compaction import Compacted, CompactionMethod
 from memlayer.agent.execution import Stoppable, Tool
 from memlayer.agent.loop import Agent, Event
 from memlayer.agent.memory import TalkMemory
@@ -83,7 +83,7 @@ class Talk:
     def show(self, event: Event) -> None:
         """Show an event of the agent."""
         if isinstance(event, Compacted):
-            self._stored.append(event.method is not Method.SHORTENING)
+            self._stored.append(event.method is not CompactionMethod.SHORTENING)
         self.output.show(event)
 
     def _tell_of_memory(self) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from memlayer.agent.context.compaction import Compacted, CompactionStopped, ContextFilling
 from memlayer.agent.execution import ToolEnded, ToolOutput, ToolStarted
-from memlayer.agent.loop import Asked, Event, TextPart, Waiting
+from memlayer.agent.loop import Event, ModelAnswered, TextPart, WaitNotice
 from memlayer.cli.terminal.line_editor import PROMPT
 from memlayer.cli.terminal.output import console_of, line, print_json_line, say
 from memlayer.cli.terminal.tool_rows import ToolRows, rows_of, show_rows
@@ -65,7 +65,7 @@ class JsonLines:
             result = event.result
             facts = {"id": result.call_id, "name": result.name, "text": result.text, "is_error": result.is_error}
             self._put("tool_result", **facts, seconds=round(event.seconds, 3))
-        elif isinstance(event, Asked):
+        elif isinstance(event, ModelAnswered):
             use = {"input_tokens": event.use.input_tokens, "output_tokens": event.use.output_tokens}
             self._put("usage", model=event.model, **use, cost_usd=event.use.cost_usd, is_cached=event.is_cached)
         elif isinstance(event, Compacted):
@@ -73,7 +73,7 @@ class JsonLines:
             messages = {"messages_before": event.messages_before, "messages_after": event.messages_after}
             self._put("compaction", method=event.method.value, **messages, **tokens)
         else:
-            self._put("notice", message=event.message if isinstance(event, Waiting) else about_context(event))
+            self._put("notice", message=event.message if isinstance(event, WaitNotice) else about_context(event))
 
     def began(self, facts: dict[str, Any]) -> None:
         """See TalkOutput."""
@@ -121,7 +121,7 @@ class TextOutput:
                 self._draw(event.text)
             return
         self.settle()
-        if isinstance(event, Asked):
+        if isinstance(event, ModelAnswered):
             if event.is_cut:
                 self.notice("the answer was cut at agent.max_tokens")
         elif isinstance(event, ToolStarted | ToolOutput | ToolEnded):
@@ -129,7 +129,7 @@ class TextOutput:
         elif isinstance(event, Compacted):
             self.notice(about_compaction(event))
         else:
-            self.notice(event.message if isinstance(event, Waiting) else about_context(event))
+            self.notice(event.message if isinstance(event, WaitNotice) else about_context(event))
 
     def began(self, facts: dict[str, Any]) -> None:
         """See TalkOutput."""

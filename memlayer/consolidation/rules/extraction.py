@@ -17,7 +17,7 @@ from memlayer.consolidation.rules.signs import has
 from memlayer.consolidation.rules.standing import laid_down
 from memlayer.edge.capture.noise import is_noise, recallable
 from memlayer.kinds import Kind
-from memlayer.text.sentences import ASSISTANT, MAX_TURN_CHARS, USER, Candidate, candidates, trimmed
+from memlayer.text.sentences import ASSISTANT, MAX_TURN_CHARS, USER, SpokenSentence, candidates, trimmed
 from memlayer.text.terms import index_terms
 from memlayer.turns.outcome import happened
 
@@ -154,7 +154,7 @@ def _closing(answers: Sequence[str]) -> list[Statement]:
     return statements[:MAX_OF_RULES]
 
 
-def _kind_closing(candidate: Candidate) -> Kind | None:
+def _kind_closing(candidate: SpokenSentence) -> Kind | None:
     text = trimmed(candidate.text)
     is_fragment = candidate.is_bold or (
         candidate.is_item and (" - " in text or not re.match(r"`|[A-Z]\w+ [A-Z]\w+ [a-z]+s ", text))

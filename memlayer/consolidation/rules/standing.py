@@ -15,7 +15,7 @@ from typing import NamedTuple
 from memlayer.consolidation.rules.own_words import own_words
 from memlayer.consolidation.rules.signs import has
 from memlayer.edge.capture.noise import is_noise
-from memlayer.text.sentences import USER, Candidate, candidates, trimmed
+from memlayer.text.sentences import USER, SpokenSentence, candidates, trimmed
 from memlayer.text.terms import index_terms
 
 MAX_RULES = 6  # of one prompt
@@ -91,7 +91,7 @@ def _letting_go(prompt: str) -> list[str]:
     return [sentence for sentence in said if any(has(sign, sentence) for sign in signs)]  # "안 붙여도 돼" may ask
 
 
-def _joined(sentences: list[Candidate]) -> Iterator[Rule]:
+def _joined(sentences: list[SpokenSentence]) -> Iterator[Rule]:
     """Each rule with what completes it."""
     place = 0
     while place < len(sentences):
@@ -114,20 +114,20 @@ def _joined(sentences: list[Candidate]) -> Iterator[Rule]:
         place += 1
 
 
-def _is_rule(candidate: Candidate) -> bool:
+def _is_rule(candidate: SpokenSentence) -> bool:
     """True for a rule, also for a rule in two languages."""
     halves = _halves(candidate)
     return _is_plain_rule(candidate) or (bool(halves) and all(map(_is_plain_rule, halves)))
 
 
-def _parts(candidate: Candidate) -> list[Candidate]:
+def _parts(candidate: SpokenSentence) -> list[SpokenSentence]:
     """Return a sentence, or its clauses where one is a rule."""
     return (
         [candidate] if _is_rule(candidate) or not any(map(_is_plain_rule, _halves(candidate))) else _halves(candidate)
     )
 
 
-def _halves(candidate: Candidate) -> list[Candidate]:
+def _halves(candidate: SpokenSentence) -> list[SpokenSentence]:
     """Return the clauses of a sentence in two languages."""
     joint = _JOINT.search(candidate.text)
     if joint is None or candidate.text != candidate.plain:
@@ -137,7 +137,7 @@ def _halves(candidate: Candidate) -> list[Candidate]:
     return [candidate._replace(text=text, plain=text) for text in texts] if is_other else []
 
 
-def _is_plain_rule(candidate: Candidate) -> bool:
+def _is_plain_rule(candidate: SpokenSentence) -> bool:
     text, plain = trimmed(candidate.text), trimmed(candidate.plain)
     if candidate.asks or _CODE.search(text) or has("lets_go", plain):
         return False
@@ -148,7 +148,7 @@ def _is_plain_rule(candidate: Candidate) -> bool:
     return _is_korean_rule(plain) if _HANGUL.search(plain) else has("rule_always", plain) or has("rule_each", plain)
 
 
-def _forbids(candidate: Candidate) -> bool:
+def _forbids(candidate: SpokenSentence) -> bool:
     """True for a prohibition that a short rule behind it makes lasting."""
     plain = trimmed(candidate.plain)
     is_fit = not candidate.asks and not any(has(sign, plain) for sign in _UNFIT) and not _CODE.search(plain)

@@ -13,7 +13,7 @@ from memlayer.edge.capture.payload import clean
 from memlayer.errors import UserError
 from memlayer.kinds import Category, Kind
 from memlayer.model import Memory, citation_of
-from memlayer.notes.review import How, Item, Place, Reason, Review
+from memlayer.notes.review import How, Review, ReviewedMemory, ReviewedProject, ReviewReason
 from memlayer.notes.review_log import ReviewLog
 from memlayer.tasks.book import TaskQuestion
 from memlayer.tasks.matcher import named
@@ -54,7 +54,7 @@ def decide(state: State, arguments: ops.Decide, progress: Progress) -> ops.Decid
     return ops.Decided(how=how, memory=memory_row(state, decided))
 
 
-def _answered(state: State, reviewer: Review, place: Place, how: How, arguments: ops.Decide) -> ops.Decided:
+def _answered(state: State, reviewer: Review, place: ReviewedProject, how: How, arguments: ops.Decide) -> ops.Decided:
     """Answer a question on a task. Raises UserError where none is meant."""
     asked = [row for row in _asked(reviewer, place) if citation_of(row.id) == bare_id(arguments.id_)]
     if not asked:
@@ -81,7 +81,7 @@ def undo(state: State, arguments: ops.UndoReview, progress: Progress) -> ops.Und
     return ops.Undone(how=decision.how, memory=memory_row(state, memory) if memory is not None else None)
 
 
-def _item_of(items: list[Item], memory: Memory, *, is_any: bool) -> Item:
+def _item_of(items: list[ReviewedMemory], memory: Memory, *, is_any: bool) -> ReviewedMemory:
     """Return the item about a memory, from its side.
 
     is_any: any core memory in force but a task may be meant. Raises UserError for none.
@@ -90,20 +90,20 @@ def _item_of(items: list[Item], memory: Memory, *, is_any: bool) -> Item:
         if item.memory.id == memory.id:
             return item
         if item.against is not None and item.against.id == memory.id:
-            return Item(memory, item.reason, item.why, item.memory)
+            return ReviewedMemory(memory, item.reason, item.why, item.memory)
     if memory.superseded_by:
         raise UserError(f"{memory.key} holds no more. `memlayer restore` brings it back")
     if is_any and memory.category is Category.CORE and memory.known_kind is not Kind.TASK:
-        return Item(memory, Reason.UNWANTED, "")
+        return ReviewedMemory(memory, ReviewReason.UNWANTED, "")
     raise UserError(f"{memory.key} is not under review. `memlayer edit` and `memlayer forget` change any memory")
 
 
-def _item_fields(state: State, item: Item) -> ops.ReviewItem:
+def _item_fields(state: State, item: ReviewedMemory) -> ops.ReviewItem:
     against = memory_row(state, item.against) if item.against is not None else None
     return ops.ReviewItem(memory=memory_row(state, item.memory), reason=item.reason, why=item.why, against=against)
 
 
-def _asked(reviewer: Review, place: Place) -> list[TaskQuestion]:
+def _asked(reviewer: Review, place: ReviewedProject) -> list[TaskQuestion]:
     return reviewer.tasks.questions(place.project_id) if place.project_id else []
 
 
@@ -117,10 +117,12 @@ def _review_of(state: State) -> Review:
     return Review(services.store, services.readings, ReviewLog(state.home), services.consolidator, services.tasks)
 
 
-def _place_of(state: State, folder: str) -> Place:
+def _place_of(state: State, folder: str) -> ReviewedProject:
     project_id = project_of(state, folder)
     moments = [session.last_ms for session in state.sessions.all() if session.project_id == project_id]
-    return Place(project_id, state.projects.root(project_id), lambda at_ms: sum(last > at_ms for last in moments))
+    return ReviewedProject(
+        project_id, state.projects.root(project_id), lambda at_ms: sum(last > at_ms for last in moments)
+    )
 
 
 def _written(state: State, change: Callable[[], Value]) -> Value:

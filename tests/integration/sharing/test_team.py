@@ -12,7 +12,7 @@ from memlayer.briefing.standing_orders import orders_in_force
 from memlayer.briefing.working_set import WorkingSetRules, compose
 from memlayer.errors import ShareError, UserError
 from memlayer.kinds import Kind
-from memlayer.notes.review import How, Place, Reason, Review
+from memlayer.notes.review import How, Review, ReviewedProject, ReviewReason
 from memlayer.notes.review_log import ReviewLog
 from memlayer.team.note import MAX_CHARS
 from memlayer.team.places import MAX_NOTES, MAX_OF_AUTHOR
@@ -146,9 +146,9 @@ def test_it_is_evidence_and_no_order_and_replaces_nothing(team: tuple[Colleague,
     assert bob.rows()["memories"][mine.id]["superseded_by"] == ""
     services = bob.services
     review = Review(services.store, services.readings, ReviewLog(str(bob.home)), services.consolidator, services.tasks)
-    place = Place(bob.project_id, str(bob.project), lambda at_ms: 0)
+    place = ReviewedProject(bob.project_id, str(bob.project), lambda at_ms: 0)
     [item] = review.items(place, mine.at_ms)
-    assert item.memory.id == mine.id and item.reason is Reason.CONTRADICTS
+    assert item.memory.id == mine.id and item.reason is ReviewReason.CONTRADICTS
     assert item.against is not None and item.against.known_kind is Kind.TEAM
     review.decide(item, How.KEEP, mine.at_ms)
     assert review.items(place, mine.at_ms) == []

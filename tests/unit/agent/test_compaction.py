@@ -10,12 +10,12 @@ import pytest
 from memlayer.agent.context.compaction import (
     SUMMARY_HEADER,
     Compacted,
+    CompactionMethod,
     CompactionStopped,
     Compactor,
     ContextFilling,
-    Method,
 )
-from memlayer.agent.context.history import History, tokens_in
+from memlayer.agent.context.history import TalkHistory, tokens_in
 from memlayer.chat import (
     AssistantToolCalls,
     Chat,
@@ -37,7 +37,7 @@ class Talk:
     def __init__(
         self, *messages: Message, ask: Callable[[str, str], str] = lambda *_: SUMMARY, memory: Any = None, **fields: Any
     ) -> None:
-        self.history = History(1000)
+        self.history = TalkHistory(1000)
         self.history.push(Chat("system", "너는 조수다"))
         for message in messages:
             self.history.push(message)
@@ -110,7 +110,7 @@ def test_last_four_messages_stay_as_they_are_behind_the_summary() -> None:
     assert all(new is old for new, old in zip(talk.history.recent, messages[-4:], strict=True))
     [done] = talk.events
     assert isinstance(done, Compacted)
-    assert (done.method, done.messages_before, done.messages_after) == (Method.MODEL, 13, 6)
+    assert (done.method, done.messages_before, done.messages_after) == (CompactionMethod.MODEL, 13, 6)
     assert done.tokens_after == talk.compactor.tokens() < done.tokens_before
     assert done.reduction == "%.1f" % (100 - 100 * done.tokens_after / done.tokens_before)
 
@@ -170,7 +170,7 @@ def test_old_results_are_shortened_before_a_model_is_asked() -> None:
     kept = talk.history.recent[-4:]
     talk.compactor.check()
     [done] = talk.events
-    assert isinstance(done, Compacted) and done.method is Method.SHORTENING
+    assert isinstance(done, Compacted) and done.method is CompactionMethod.SHORTENING
     assert talk.prompts == [] and talk.record == ""
     assert talk.history.recent[-4:] == kept
     assert done.tokens_after <= 0.5 * before
@@ -180,7 +180,7 @@ def test_shortening_that_frees_too_little_is_followed_by_a_summary() -> None:
     results = [one for i in range(6) for one in step(i, "파일의 내용 " * 3)]
     talk = Talk(Chat("user", "읽어"), *results, *long_talk(4), max_context_tokens=7000)
     talk.compactor.check()
-    assert [one.method for one in talk.events if isinstance(one, Compacted)] == [Method.MODEL]
+    assert [one.method for one in talk.events if isinstance(one, Compacted)] == [CompactionMethod.MODEL]
     assert "characters left out" in talk.prompts[0]
 
 
@@ -202,7 +202,7 @@ def test_failed_summary_is_made_by_rules(answer: str | ChatError) -> None:
     talk = Talk(*long_talk(3), Chat("user", "src/결제.py 고쳐"), *long_talk(4), ask=ask, max_context_tokens=3000)
     talk.compactor.check()
     [done] = [one for one in talk.events if isinstance(one, Compacted)]
-    assert done.method is Method.RULES
+    assert done.method is CompactionMethod.RULES
     assert "src/결제.py" in talk.record
 
 
@@ -341,7 +341,7 @@ def test_earlier_summary_goes_into_the_next() -> None:
 def test_by_hand_it_compacts_below_the_threshold() -> None:
     talk = Talk(*long_talk(6))
     done = talk.compactor.compact()
-    assert done is not None and done.method is Method.MODEL
+    assert done is not None and done.method is CompactionMethod.MODEL
     assert Talk(*long_talk(2)).compactor.compact() is None
 
 

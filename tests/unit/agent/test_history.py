@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memlayer.agent.context.history import History, outgoing, tokens_in
+from memlayer.agent.context.history import TalkHistory, outgoing, tokens_in
 from memlayer.chat import AssistantToolCalls, Chat, Message, ToolCall, ToolResult, ToolResults, WireMessage
 
 
@@ -18,8 +18,8 @@ def turn(number: int, steps: int = 0) -> list[Message]:
     return [*out, Chat("assistant", "답 %d" % number)]
 
 
-def filled(*turns: list[Message], cap: int = 50) -> History:
-    history = History(cap)
+def filled(*turns: list[Message], cap: int = 50) -> TalkHistory:
+    history = TalkHistory(cap)
     history.push(Chat("system", "너는 조수다"))
     for messages in turns:
         for message in messages:

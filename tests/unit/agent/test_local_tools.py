@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from memlayer.agent.execution import INTERRUPTED, Toolbox
-from memlayer.agent.files import MAX_READ_CHARS, Folder, ReadFile, WriteFile, short_diff
+from memlayer.agent.files import MAX_READ_CHARS, ProjectFolder, ReadFile, WriteFile, short_diff
 from memlayer.agent.shell import Shell, clean_environment, marked_processes
 from memlayer.chat import ToolCall
 from memlayer.errors import ToolError
@@ -28,12 +28,12 @@ def no(question: str, details: str, *, always: str = "") -> None:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Folder:
+def folder(tmp_path: Path) -> ProjectFolder:
     """A project with a Korean name, and a secret beside it."""
     project = tmp_path / "가게 shop"
     project.mkdir()
     (tmp_path / "비밀.txt").write_text("두루미")
-    return Folder(str(project))
+    return ProjectFolder(str(project))
 
 
 def lives(pid: int) -> bool:
@@ -48,7 +48,7 @@ def lives(pid: int) -> bool:
 @pytest.mark.parametrize(
     "path", ["../비밀.txt", "/etc/passwd", "안/../../비밀.txt", "고리/비밀.txt", "~/x", "", "a\0b"]
 )
-def test_path_outside_is_refused(folder: Folder, path: str) -> None:
+def test_path_outside_is_refused(folder: ProjectFolder, path: str) -> None:
     (folder.root / "고리").symlink_to(folder.root.parent)
     for run in (
         lambda: ReadFile(folder).run({"path": path}),
@@ -60,7 +60,7 @@ def test_path_outside_is_refused(folder: Folder, path: str) -> None:
     assert (folder.root.parent / "비밀.txt").read_text() == "두루미"
 
 
-def test_link_within_the_folder_is_followed(folder: Folder) -> None:
+def test_link_within_the_folder_is_followed(folder: ProjectFolder) -> None:
     (folder.root / "본문.md").write_text("안녕\n")
     (folder.root / "고리.md").symlink_to("본문.md")
     assert ReadFile(folder).run({"path": "고리.md"}) == "안녕\n"
@@ -68,7 +68,7 @@ def test_link_within_the_folder_is_followed(folder: Folder) -> None:
     assert (folder.root / "고리.md").is_symlink() and (folder.root / "본문.md").read_text() == "바뀜"
 
 
-def test_long_file_comes_in_parts(folder: Folder) -> None:
+def test_long_file_comes_in_parts(folder: ProjectFolder) -> None:
     lines = ["%d번째 줄입니다\n" % number for number in range(1, 3000)]
     (folder.root / "긴.txt").write_text("".join(lines))
     seen, start = "", 1
@@ -84,20 +84,20 @@ def test_long_file_comes_in_parts(folder: Folder) -> None:
 
 
 @pytest.mark.parametrize(("name", "why"), [("관", "no file"), ("binary", "no text"), ("없음", "No such file")])
-def test_pipe_binary_and_missing_file_are_refused(folder: Folder, name: str, why: str) -> None:
+def test_pipe_binary_and_missing_file_are_refused(folder: ProjectFolder, name: str, why: str) -> None:
     os.mkfifo(folder.root / "관")
     (folder.root / "binary").write_bytes(b"\x7fELF\0\0")
     with pytest.raises(ToolError, match=why):
         ReadFile(folder).run({"path": name})
 
 
-def test_folder_is_listed(folder: Folder) -> None:
+def test_folder_is_listed(folder: ProjectFolder) -> None:
     (folder.root / "소스").mkdir()
     (folder.root / "읽기.md").touch()
     assert ReadFile(folder).run({"path": "."}) == "소스/\n읽기.md"
 
 
-def test_written_file_keeps_its_mode_and_leaves_no_rest(folder: Folder) -> None:
+def test_written_file_keeps_its_mode_and_leaves_no_rest(folder: ProjectFolder) -> None:
     script = folder.root / "스크립트.sh"
     script.write_text("옛것\n")
     script.chmod(0o750)
@@ -107,7 +107,7 @@ def test_written_file_keeps_its_mode_and_leaves_no_rest(folder: Folder) -> None:
     assert sorted(path.name for path in folder.root.rglob("*")) == sorted(["스크립트.sh", "새", "폴더", "글.txt"])
 
 
-def test_failed_write_leaves_the_old_file(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_write_leaves_the_old_file(folder: ProjectFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder.root / "글.txt").write_text("옛것")
 
     def refuse(handle: int) -> None:
@@ -119,7 +119,7 @@ def test_failed_write_leaves_the_old_file(folder: Folder, monkeypatch: pytest.Mo
     assert [(path.name, path.read_text()) for path in folder.root.iterdir()] == [("글.txt", "옛것")]
 
 
-def test_write_is_asked_with_a_diff(folder: Folder) -> None:
+def test_write_is_asked_with_a_diff(folder: ProjectFolder) -> None:
     (folder.root / "설정.txt").write_text("포트 80\n호스트 a\n")
     asked: list[tuple[str, str]] = []
     tool = WriteFile(folder, lambda question, details, *, always="": asked.append((question, details)))
@@ -128,7 +128,7 @@ def test_write_is_asked_with_a_diff(folder: Folder) -> None:
     assert short_diff("", "줄\n" * 100).endswith("[... 61 more lines]")
 
 
-def test_output_is_shown_while_a_command_runs(folder: Folder) -> None:
+def test_output_is_shown_while_a_command_runs(folder: ProjectFolder) -> None:
     """The command goes on only after its first line was shown; a character comes in two halves."""
     shown: list[str] = []
 
@@ -141,7 +141,7 @@ def test_output_is_shown_while_a_command_runs(folder: Folder) -> None:
     assert len(shown) > 1 and "".join(shown) == "첫째 줄\n가\n둘째"
 
 
-def test_refused_call_does_nothing(folder: Folder) -> None:
+def test_refused_call_does_nothing(folder: ProjectFolder) -> None:
     box = Toolbox([WriteFile(folder, no), Shell(folder, no)])
     calls = [
         ToolCall("1", "write_file", {"path": "a", "content": "b"}),
@@ -151,7 +151,7 @@ def test_refused_call_does_nothing(folder: Folder) -> None:
     assert list(folder.root.iterdir()) == []
 
 
-def test_command_gives_output_and_exit_code(folder: Folder) -> None:
+def test_command_gives_output_and_exit_code(folder: ProjectFolder) -> None:
     shell = Shell(folder, yes)
     assert shell.run({"command": "pwd; echo 오류 >&2"}) == "%s\n오류" % folder.root
     assert shell.run({"command": "true"}) == "(no output)"
@@ -162,7 +162,7 @@ def test_command_gives_output_and_exit_code(folder: Folder) -> None:
     assert "input" not in shell.run({"command": "read line || echo 없음"})
 
 
-def test_command_sees_no_keys(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_command_sees_no_keys(folder: ProjectFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "SSH_AUTH_SOCK"):
         monkeypatch.setenv(name, "두루미")
     monkeypatch.setenv("LC_ALL", "C.UTF-8")
@@ -173,7 +173,7 @@ def test_command_sees_no_keys(folder: Folder, monkeypatch: pytest.MonkeyPatch) -
     }  # fmt: skip
 
 
-def test_endless_output_is_bounded(folder: Folder) -> None:
+def test_endless_output_is_bounded(folder: ProjectFolder) -> None:
     out = Shell(folder, yes).run({"command": "echo 처음; seq 1 200000; echo 마지막"})
     assert out.startswith("처음\n1\n2\n") and out.endswith("200000\n마지막")
     assert "bytes left out" in out and len(out) < 70_000
@@ -188,7 +188,7 @@ SPAWNING = (
 )
 
 
-def pids(folder: Folder, count: int) -> list[int]:
+def pids(folder: ProjectFolder, count: int) -> list[int]:
     """The processes that a command has named, once there are so many."""
     ends = time.monotonic() + 10
     path = folder.root / "pids"
@@ -199,7 +199,7 @@ def pids(folder: Folder, count: int) -> list[int]:
 
 
 @pytest.mark.parametrize("how", ["it ends", "time limit"])
-def test_no_process_outlives_its_call(folder: Folder, how: str) -> None:
+def test_no_process_outlives_its_call(folder: ProjectFolder, how: str) -> None:
     command = SPAWNING + ("echo 끝" if how == "it ends" else "sleep 300")
     box = Toolbox([Shell(folder, yes)], time_limit_s=20 if how == "it ends" else 2.0)
     (result,) = box.run([ToolCall("1", "shell", {"command": command})])
@@ -211,7 +211,7 @@ def test_no_process_outlives_its_call(folder: Folder, how: str) -> None:
     assert [pid for pid in found if lives(pid)] == []
 
 
-def test_interrupt_ends_the_command(folder: Folder) -> None:
+def test_interrupt_ends_the_command(folder: ProjectFolder) -> None:
     def interrupt() -> None:
         pids(folder, 4)
         os.kill(os.getpid(), signal.SIGINT)
@@ -227,7 +227,7 @@ def test_interrupt_ends_the_command(folder: Folder) -> None:
     assert [pid for pid in found if lives(pid)] == []
 
 
-def test_marked_processes_are_found(folder: Folder) -> None:
+def test_marked_processes_are_found(folder: ProjectFolder) -> None:
     process = subprocess.Popen(["sleep", "30"], env={"MEMLAYER_AGENT_RUN": "표시-1"})
     try:
         ends = time.monotonic() + 5
@@ -241,12 +241,12 @@ def test_marked_processes_are_found(folder: Folder) -> None:
 
 
 @pytest.mark.parametrize("arguments", [{"command": 5}, {"command": None}, {"command": ["ls"]}, {"command": "  "}])
-def test_wrong_argument_is_a_result(folder: Folder, arguments: dict[str, object]) -> None:
+def test_wrong_argument_is_a_result(folder: ProjectFolder, arguments: dict[str, object]) -> None:
     (result,) = Toolbox([Shell(folder, yes)]).run([ToolCall("1", "shell", arguments)])
     assert result.is_error and "expected" in result.text
 
 
-def test_one_run_is_stopped_without_the_others(folder: Folder) -> None:
+def test_one_run_is_stopped_without_the_others(folder: ProjectFolder) -> None:
     shell = Shell(folder, yes)
     first, second = {"command": "touch 하나; sleep 60"}, {"command": "touch 둘; sleep 1; echo 끝까지"}
     outputs: list[str] = []

@@ -14,10 +14,10 @@ import pytest
 
 from memlayer.agent.choices import model_for
 from memlayer.agent.context.compaction import SUMMARY_HEADER, TRIMMED_HEADER
-from memlayer.agent.context.history import History
+from memlayer.agent.context.history import TalkHistory
 from memlayer.agent.dispatch import XmlDispatcher
 from memlayer.agent.execution import INTERRUPTED, NOT_STARTED, Toolbox
-from memlayer.agent.loop import Agent, Asked, Event, TextPart, ToolEnded, ToolStarted
+from memlayer.agent.loop import Agent, Event, ModelAnswered, TextPart, ToolEnded, ToolStarted
 from memlayer.chat import (
     AssistantToolCalls,
     Chat,
@@ -156,7 +156,7 @@ def test_cache_answers_only_at_temperature_zero(temperature: float | None, reque
     again = agent(provider, temperature=temperature, cache=first.cache, on_event=seen.append)
     assert again.turn("같은 질문") == "답"
     assert len(provider.requests) == requests
-    assert [one.is_cached for one in seen if isinstance(one, Asked)] == [False, requests == 1]
+    assert [one.is_cached for one in seen if isinstance(one, ModelAnswered)] == [False, requests == 1]
 
 
 def test_cache_is_silent_when_history_or_tools_differ() -> None:
@@ -237,7 +237,7 @@ def test_trim_runs_during_the_turn() -> None:
         return calls(called("read", "c%d" % number, n=number)) if number < 15 else "끝"
 
     provider = ScriptedChat(answer)
-    talk = agent(provider, ScriptedTool("read", "x"), history=History(10))
+    talk = agent(provider, ScriptedTool("read", "x"), history=TalkHistory(10))
     assert talk.turn("많이 읽어") == "끝"
     assert max(len(one.messages) for one in provider.requests) <= 11
     assert all("많이 읽어" in one.messages[1].text for one in provider.requests)
@@ -248,7 +248,7 @@ def test_events_tell_the_course_of_a_turn() -> None:
     provider = ScriptedChat("읽습니다" + xml_call("read", path="가"), "끝났습니다", is_native=False, parts=3)
     agent(provider, ScriptedTool("read", "내용"), on_event=seen.append).turn("읽어")
     kinds = [type(one) for one in seen if not isinstance(one, TextPart)]
-    assert kinds == [Asked, ToolStarted, ToolEnded, Asked]
+    assert kinds == [ModelAnswered, ToolStarted, ToolEnded, ModelAnswered]
     assert "".join(one.text for one in seen if isinstance(one, TextPart)) == "읽습니다끝났습니다"
 
 
@@ -346,7 +346,7 @@ def test_interrupted_answer_keeps_its_text(is_native: bool) -> None:
 def test_trimmed_rules_and_words_of_the_user_stay() -> None:
     memory = RecordingMemory(constraints=("포트는 5433이다",))
     provider = ScriptedChat("네")
-    talk = agent(provider, history=History(10), memory=memory)
+    talk = agent(provider, history=TalkHistory(10), memory=memory)
     for number in range(40):
         talk.turn("포트는 5433이다. 항상 pytest만 써" if number == 0 else "질문 %d" % number)
     last = provider.requests[-1].messages
@@ -359,7 +359,7 @@ def test_trimmed_rules_and_words_of_the_user_stay() -> None:
 
 def test_trimmed_words_stay_without_memory() -> None:
     provider = ScriptedChat("네")
-    talk = agent(provider, history=History(6))
+    talk = agent(provider, history=TalkHistory(6))
     for number in range(30):
         talk.turn("절대 main에 푸시하지 마" if number == 0 else "질문 %d" % number)
     record = provider.requests[-1].messages[1].text

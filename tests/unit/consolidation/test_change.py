@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memlayer.consolidation.conflict.compare import Verdict, judge
-from memlayer.recall.precedence import Entry, is_newer_value
+from memlayer.recall.precedence import DatedText, is_newer_value
 
 LINES = Path(__file__).with_name("changes.tsv").read_text(encoding="utf-8").splitlines()
 ROWS = [line.split("\t") for line in LINES if not line.startswith("#")]
@@ -23,14 +23,14 @@ def test_the_table_has_its_size() -> None:
 @pytest.mark.parametrize(("older", "newer"), CHANGES)
 def test_a_change_replaces_the_older_value(older: str, newer: str) -> None:
     assert judge(older, newer) == Verdict.SUPERSEDE
-    assert is_newer_value(Entry(newer, 2), Entry(older, 1))
-    assert not is_newer_value(Entry(newer, 1), Entry(older, 2))
+    assert is_newer_value(DatedText(newer, 2), DatedText(older, 1))
+    assert not is_newer_value(DatedText(newer, 1), DatedText(older, 2))
 
 
 @pytest.mark.parametrize(("older", "newer"), APART)
 def test_two_things_stay_apart(older: str, newer: str) -> None:
     assert [judge(older, newer), judge(newer, older)] == [Verdict.KEEP, Verdict.KEEP]
-    assert not is_newer_value(Entry(newer, 2), Entry(older, 1))
+    assert not is_newer_value(DatedText(newer, 2), DatedText(older, 1))
 
 
 @pytest.mark.parametrize(

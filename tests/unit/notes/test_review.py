@@ -11,7 +11,7 @@ import pytest
 from memlayer.errors import UserError
 from memlayer.model import OPENED, Memory, usage_of
 from memlayer.notes.reading_log import Reading, ReadingLog
-from memlayer.notes.review import DAY_MS, How, Item, Place, Reason, Review, doubt, staleness
+from memlayer.notes.review import DAY_MS, How, Review, ReviewedMemory, ReviewedProject, ReviewReason, doubt, staleness
 from memlayer.notes.review_log import ReviewLog
 from tests.support.notes_in_memory import Noting
 from tests.support.turns_in_memory import T0_MS
@@ -30,9 +30,9 @@ class Reviewed(Noting):
         self.root = root
         self.sessions_since: Callable[[int], int] = lambda at_ms: 0
 
-    def items(self, now_ms: int = NOW_MS) -> list[Item]:
+    def items(self, now_ms: int = NOW_MS) -> list[ReviewedMemory]:
         [project_id] = {row.project_id for row in self.core(is_current=None)}
-        return self.review.items(Place(project_id, str(self.root), self.sessions_since), now_ms)
+        return self.review.items(ReviewedProject(project_id, str(self.root), self.sessions_since), now_ms)
 
     def reasons(self, now_ms: int = NOW_MS) -> dict[str, str]:
         return {item.memory.text: item.reason for item in self.items(now_ms)}
@@ -83,7 +83,7 @@ def test_question_of_a_reading_model_waits_for_the_person(project: Reviewed) -> 
     questions = [{"memory_id": theirs.id, "by": newer.id, "wish": "replace"}]
     project.readings.put(Reading("s1", theirs.project_id, questions=questions))
     [item] = project.items()
-    assert (item.memory.id, item.reason) == (theirs.id, Reason.CONTRADICTS)
+    assert (item.memory.id, item.reason) == (theirs.id, ReviewReason.CONTRADICTS)
     assert item.against is not None and item.against.id == newer.id
     project.decide(How.DROP)
     assert [row.text for row in project.core()] == [newer.text] and project.items() == []
@@ -97,7 +97,7 @@ def test_pinned_memory_and_its_contradiction(project: Reviewed, wish: str) -> No
     pinned = project.consolidator.pin(project.remember(before), True)
     newer = project.remember(wish, at=5)
     [item] = project.items()
-    assert (item.memory.id, item.reason) == (pinned.id, Reason.CONTRADICTS)
+    assert (item.memory.id, item.reason) == (pinned.id, ReviewReason.CONTRADICTS)
     assert item.against is not None and item.against.id == newer.id
 
 
@@ -116,7 +116,7 @@ def test_what_only_time_made_doubtful_comes_again(project: Reviewed) -> None:
     project.sessions_since = lambda at_ms: 10
     project.decide(How.KEEP)
     assert project.items() == []
-    assert [item.reason for item in project.items(NOW_MS + 91 * DAY_MS)] == [Reason.UNUSED]
+    assert [item.reason for item in project.items(NOW_MS + 91 * DAY_MS)] == [ReviewReason.UNUSED]
 
 
 @pytest.mark.parametrize("how", [How.EDIT, How.DROP, How.MERGE])
@@ -138,7 +138,7 @@ def test_each_decision_can_be_undone(project: Reviewed, how: How) -> None:
     decision, back = project.review.undo(held.project_id)
     assert decision.how == how and back is not None and back.text.startswith(text)
     assert project.state() == before and project.searched() == searched
-    assert [item.reason for item in project.items()] == [Reason.DOUBTFUL]
+    assert [item.reason for item in project.items()] == [ReviewReason.DOUBTFUL]
 
 
 def test_undo_goes_back_step_by_step_and_ends(project: Reviewed) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memlayer.recall.candidate import Reason
-from memlayer.recall.precedence import Entry, answers, goes_before, is_newer_value, ordered
+from memlayer.recall.precedence import DatedText, answers, goes_before, is_newer_value, ordered
 from memlayer.recall.recall import Recalled
 from memlayer.records.sessions import Session
 from tests.support.turns_in_memory import TurnsInMemory
@@ -39,8 +39,8 @@ def given(found: Recalled) -> list[str]:
     ],
 )
 def test_newer_value(older: str, newer: str) -> None:
-    assert is_newer_value(Entry(newer, 2), Entry(older, 1))
-    assert not is_newer_value(Entry(older, 1), Entry(newer, 2))
+    assert is_newer_value(DatedText(newer, 2), DatedText(older, 1))
+    assert not is_newer_value(DatedText(older, 1), DatedText(newer, 2))
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_newer_value(older: str, newer: str) -> None:
     ],
 )
 def test_values_of_two_things(older: str, newer: str) -> None:
-    assert not is_newer_value(Entry(newer, 2), Entry(older, 1))
+    assert not is_newer_value(DatedText(newer, 2), DatedText(older, 1))
 
 
 @pytest.mark.parametrize(
@@ -76,8 +76,8 @@ def test_values_of_two_things(older: str, newer: str) -> None:
     ],
 )
 def test_statement_that_answers_a_question(statement: str, question: str) -> None:
-    assert answers(Entry(statement, 1), Entry(question, 2))
-    assert ordered([question, statement], lambda text: Entry(text, 0)) == [statement, question]
+    assert answers(DatedText(statement, 1), DatedText(question, 2))
+    assert ordered([question, statement], lambda text: DatedText(text, 0)) == [statement, question]
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_statement_that_answers_a_question(statement: str, question: str) -> Non
     ],
 )
 def test_statement_of_another_thing_or_an_order(statement: str, question: str) -> None:
-    assert not goes_before(Entry(statement, 1), Entry(question, 2))
+    assert not goes_before(DatedText(statement, 1), DatedText(question, 2))
 
 
 @pytest.mark.parametrize(

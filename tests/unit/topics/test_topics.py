@@ -163,7 +163,7 @@ def test_log_holds_no_text_and_each_session_once(tmp_path: Path) -> None:
     assert "비밀" not in file.read_text("utf-8") and file.stat().st_mode & 0o777 == 0o600
     file.write_text(file.read_text("utf-8") + "{torn", "utf-8")
     assert len(read_log(home)) == 2
-    write_log(home, [continuity.Step("p1", "", "n%d" % at, at, 0.5, Transition.BREAK) for at in range(700)])
+    write_log(home, [continuity.ContinuityStep("p1", "", "n%d" % at, at, 0.5, Transition.BREAK) for at in range(700)])
     assert len(read_log(home)) == continuity.MAX_LINES
 
 
