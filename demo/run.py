@@ -151,7 +151,7 @@ def read_session(stage: Stage, screen: Screen, story: Path) -> list[str]:
     screen.chapter(told.session.title)
     with LocalModel(told.answer) as model:
         words = ("--provider", "openai", "--model", "local", "--base-url", model.url)
-        screen.printed("memlayer notes on", stage.command("notes", "on", *words))
+        screen.printed("memlayer notes on", stage.command("notes", "on", *words, "--yes"))
         wrong = play_session(stage, screen, told.session)
         stage.settle()
         deadline = time.monotonic() + READ_S

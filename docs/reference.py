@@ -91,6 +91,9 @@ or a value out of bounds, with its file. Until it is corrected, its group uses i
 groups keep their values, and everything switched off with `enabled: false` stays off; an `enabled` that is
 neither true nor false counts as false.
 
+The line `enabled: false` at the left margin of `config.yaml`, above the groups, switches everything off: nothing is
+remembered or recalled in any project, from the next hook on. Stored memories stay, and `memlayer search` finds them.
+
 Not settings, but read from the environment: `MEMLAYER_HOME` (the folder for all data, an absolute path,
 default `~/.memlayer`), `MEMLAYER_DISABLE=1` (hooks do nothing), `MEMLAYER_RUNTIME_DIR` (use this virtual
 environment).

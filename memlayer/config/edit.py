@@ -65,7 +65,10 @@ def _known(key: str) -> tuple[str, str]:
     """Return (group, name) of a setting. Raises UserError when there is none."""
     if key not in keys():
         if key == "enabled":
-            raise UserError("enabled is a project's own: write `enabled: false` into its .memlayer.yaml")
+            raise UserError(
+                "enabled switches everything off, and is written by hand: `enabled: false` at the left margin of a "
+                "project's .memlayer.yaml, or of config.yaml for every project"
+            )
         hint = did_you_mean(key, keys()) or "; `memlayer config` lists them"
         raise UserError(f"{key}: there is no such setting{hint}")
     group, _, name = key.partition(".")

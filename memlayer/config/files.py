@@ -18,6 +18,9 @@ from memlayer.errors import UserError
 MAX_BYTES = 65_536
 AGENT_GROUPS = ("agent", "query_classification", "soul")  # read by the command line, at each talk's start
 MAX_BRACKETS = 200
+_OPEN = ("a simple key", "a flow sequence", "a flow mapping")
+_BEHIND_NO_COLON = ("mapping values are not allowed", "expected <block end>, but found '<block mapping start>'")
+_COLON = re.compile(r":(?:\s|$)")
 _GROUP = re.compile(r"(\w+)[ \t]*:")
 _OFF = re.compile(r"(?:[ \t]+|[ \t]*\{(?:.*[\s,])?)enabled[ \t]*:[ \t]*(?:false|no|off)\b", re.IGNORECASE)
 
@@ -136,12 +139,32 @@ def _parse(raw: bytes, loader: type[yaml.SafeLoader]) -> tuple[dict[str, Any], s
     except RecursionError:
         return {}, "not valid YAML: nested too deeply"
     except (yaml.YAMLError, ValueError) as bad:  # ValueError: a date such as 2026-99-99
-        mark = getattr(bad, "problem_mark", None)
-        where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-        problem = getattr(bad, "problem", None) or str(bad).split("\n")[0]
-        return {}, f"not valid YAML: {where}{problem}"
+        return {}, f"not valid YAML: {_mistake(bad, raw.decode('utf-8-sig'))}"
     if parsed is None:
         return {}, ""
     if not isinstance(parsed, dict) or not all(isinstance(key, str) for key in parsed):
         return {}, "not a mapping of names to values"
     return parsed, ""
+
+
+def _mistake(bad: Exception, text: str) -> str:
+    """Return the line, column and kind of a mistake.
+
+    A parser notices it behind the line without a colon, or where a bracket or a quote that was never closed fails.
+    """
+    mark, start = getattr(bad, "problem_mark", None), getattr(bad, "context_mark", None)
+    problem = str(getattr(bad, "problem", None) or str(bad).split("\n")[0])
+    if mark is None:
+        return problem
+    line, column = mark.line, mark.column
+    is_open = "end of stream" in problem or str(getattr(bad, "context", "")).endswith(_OPEN)
+    if start is not None and is_open:
+        line, column = start.line, start.column
+    elif problem.startswith(_BEHIND_NO_COLON):
+        for number, row in reversed(list(enumerate(text.split("\n")[:line]))):
+            words = row.strip()
+            if words and words[0] != "#":
+                if _COLON.search(row) or words[0] == "-":
+                    break
+                line, column, problem = number, row.index(words), "could not find expected ':'"
+    return f"line {line + 1}, column {column + 1}: {problem}"

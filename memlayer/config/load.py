@@ -21,6 +21,8 @@ from memlayer.errors import UserError
 # whatever repository it was started in, and gives them to the hook that starts the daemon of all projects.
 FILE_ONLY_GROUPS = ("consolidation", "privacy", "agent", "query_classification", "soul")
 
+SWITCH = "enabled"  # of the person's file, for everything: see edge.home.project.switch_off
+MAX_NAMED = 5  # mistakes in one line
 _BOOL = TypeAdapter(bool)
 
 
@@ -28,7 +30,7 @@ def load_settings(home: str, environ: Mapping[str, str], flags: Mapping[str, obj
     """Load settings: defaults < plugin's option < config.yaml < environ < flags.
 
     flags: {"agent.model": "haiku"}.
-    Raises UserError, one line that names the key, the mistake in its value, and the file or variable.
+    Raises UserError, one line that names each wrong key, its mistake, and the file or variable.
     """
     return merge_settings(home, read_user_file(paths.settings(home)), environ, flags)
 
@@ -45,6 +47,10 @@ def merge_settings(
     from_file = for_provider(from_file, from_flags.get("agent", {}).get("provider"))
     merged: dict[str, Any] = {}
     origins: dict[str, str] = {}
+    problems: list[tuple[str, str]] = []
+    if not _is_bool(from_file.get(SWITCH, True)):
+        problems.append((f"{SWITCH}: true or false is expected, not {_short(from_file[SWITCH])}; taken as false", file))
+    from_file = {group: fields for group, fields in from_file.items() if group != SWITCH}
     option = {"consolidation": plugin_option.consolidation(home)}
     sources = (plugin_option.settings_file(home), option), (file, from_file), ("", read_variables(environ))
     for source, values in (*sources, ("flag", from_flags)):
@@ -52,15 +58,20 @@ def merge_settings(
             if not isinstance(fields, dict):
                 if fields is None and source == file:  # `recall:` with every line under it commented out
                     continue
-                where = source or variable(group)
-                raise UserError(f"{group}: a group of settings is expected, not {_short(fields)} (in {where})")
+                is_known = group in Settings.model_fields or not source
+                expected = f"a group of settings is expected, not {_short(fields)}"
+                unknown = f"there is no such setting{did_you_mean(group, Settings.model_fields)}"
+                problems.append((f"{group}: {expected if is_known else unknown}", source or variable(group)))
+                continue
             for name, value in fields.items():
                 merged.setdefault(group, {})[name] = value
                 origins[f"{group}.{name}"] = source or variable(group, name)
     try:
         settings = Settings(**merged)
     except ValidationError as bad:
-        raise UserError(_first_problem(bad, origins, file)) from bad
+        problems += [_problem(error, origins, file) for error in bad.errors()]
+    if problems:
+        raise UserError(_in_one_line(problems))
     return placed(settings, home, origins)
 
 
@@ -122,9 +133,11 @@ def load_project_settings(root: str) -> ProjectSettings:
             warnings.append(f"{group}: a group of settings is expected; ignored ({path})")
     # The hook's own reader of `enabled` counts too: where the two differ, the safer one is right. It must not
     # open anything but a regular file: a pipe would make it wait.
-    if not project.enabled(root):
+    off = project.switch_off(root)
+    if off:
         allowed["enabled"] = False
-    return ProjectSettings(**allowed, warnings=tuple(warnings), file=path if os.path.lexists(path) else "")
+    file = off or (path if os.path.lexists(path) else "")
+    return ProjectSettings(**allowed, warnings=tuple(warnings), file=file)
 
 
 def ignored_variables(environ: Mapping[str, str]) -> list[str]:
@@ -182,21 +195,29 @@ def _refuse_misspelt(environ: Mapping[str, str]) -> None:
             raise UserError(f"{name}: the group and the name of a setting are joined by two underscores")
 
 
-def _first_problem(bad: ValidationError, origins: Mapping[str, str], file: str) -> str:
-    """Return a line for the first problem of a ValidationError."""
-    problem = bad.errors()[0]
+def _in_one_line(problems: Sequence[tuple[str, str]]) -> str:
+    """Return the first MAX_NAMED problems, each source named once."""
+    by_source: dict[str, list[str]] = {}
+    for says, source in problems[:MAX_NAMED]:
+        by_source.setdefault(source, []).append(says)
+    line = "; ".join(f"{'; '.join(told)} (in {source})" for source, told in by_source.items())
+    return line + (f"; and {len(problems) - MAX_NAMED} more" if len(problems) > MAX_NAMED else "")
+
+
+def _problem(problem: Mapping[str, Any], origins: Mapping[str, str], file: str) -> tuple[str, str]:
+    """Return a problem of a ValidationError, and its source."""
     key = ".".join(str(part) for part in problem["loc"][:2])
     in_group = [source for known, source in origins.items() if known.startswith(key + ".") and known in problem["msg"]]
     in_group += [source for known, source in origins.items() if known.startswith(key + ".")]
     source = origins.get(key) or (in_group[0] if in_group else file)
     key = " ".join(key.splitlines())  # a name in quotes may hold anything
     if problem["type"] == "extra_forbidden" and len(problem["loc"]) > 2:
-        return f"{key}: {_short(problem['loc'][-1])} is not known there (in {source})"
+        return f"{key}: {_short(problem['loc'][-1])} is not known there", source
     if problem["type"] == "extra_forbidden":
-        return f"{key}: there is no such setting{did_you_mean(key, keys())} (in {source})"
+        return f"{key}: there is no such setting{did_you_mean(key, keys())}", source
     if problem["type"] == "value_error" and "." not in key:  # over a whole group. Names its keys itself
-        return f"{_plain(problem)} (in {source})"
-    return f"{key}: {_plain(problem)}, not {_short(problem['input'])} (in {source})"
+        return _plain(problem), source
+    return f"{key}: {_plain(problem)}, not {_short(problem['input'])}", source
 
 
 def _plain(problem: Mapping[str, Any]) -> str:
@@ -222,7 +243,7 @@ def did_you_mean(word: str, known: Any) -> str:
 def load_what_holds(home: str, environ: Mapping[str, str]) -> tuple[Settings, str]:
     """Load the settings, or the valid part of wrong settings.
 
-    Returns (settings, "") of load_settings, or (their valid part, the mistake, one line). A group that is valid by
+    Returns (settings, "") of load_settings, or (their valid part, the mistakes, one line). A group that is valid by
     itself holds. An invalid group has its defaults, but stays off where it says `enabled: false`: the person wants it
     off, whatever else is wrong.
     """
@@ -282,10 +303,13 @@ def _fields(value: object) -> dict[str, Any]:
 
 def _is_off(sources: Sequence[Mapping[str, Any]]) -> bool:
     """True if the last source is off, or unreadable such as `flase`."""
-    for source in reversed(sources):
-        if "enabled" in source:
-            try:
-                return not _BOOL.validate_python(source["enabled"])
-            except ValidationError:
-                return True
-    return False
+    said = [source["enabled"] for source in sources if "enabled" in source]
+    return bool(said) and not (_is_bool(said[-1]) and _BOOL.validate_python(said[-1]))
+
+
+def _is_bool(value: object) -> bool:
+    try:
+        _BOOL.validate_python(value)
+    except ValidationError:
+        return False
+    return True

@@ -37,7 +37,7 @@ def writing(claude: Claude) -> Claude:
     claude.api.script = script
     claude.memlayer_home.mkdir(mode=0o700)
     (claude.memlayer_home / "config.yaml").write_text("embedding: {provider: none}\n")
-    claude.memlayer("notes", "on", "--by", "session")
+    claude.memlayer("notes", "on", "--by", "session", "--yes")
     return claude
 
 

@@ -62,7 +62,7 @@ def test_changed_file(claude: Claude) -> None:
     claude.memlayer_home.mkdir(mode=0o700)
     settings = "embedding: {provider: none}\nmoments: {changed_files: true}\n"
     (claude.memlayer_home / "config.yaml").write_text(settings)
-    claude.memlayer("notes", "on", "--provider", "claude-cli")
+    claude.memlayer("notes", "on", "--provider", "claude-cli", "--yes")
     run(WEBHOOK)
     assert noted(RULE), claude.memlayer("notes", "status")
     run(COUPON)

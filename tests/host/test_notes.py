@@ -47,7 +47,7 @@ def test_session_is_read_once_and_the_next_knows(claude: Claude, api: MessagesAp
     claude.extra_environ |= {"PATH": with_host(claude), **AS_TYPED}
     claude.memlayer_home.mkdir(mode=0o700)
     (claude.memlayer_home / "config.yaml").write_text("embedding: {provider: none}\n")
-    claude.memlayer("notes", "on", "--provider", "claude-cli")
+    claude.memlayer("notes", "on", "--provider", "claude-cli", "--yes")
     claude(PROMPT)
     claude.settle()
 
@@ -92,7 +92,7 @@ def test_model_opens_a_note_from_its_headline(claude: Claude, api: MessagesApi) 
     claude.extra_environ["PATH"] = with_host(claude)
     claude.memlayer_home.mkdir(mode=0o700)
     (claude.memlayer_home / "config.yaml").write_text("embedding: {provider: none}\n")
-    claude.memlayer("notes", "on", "--provider", "claude-cli")
+    claude.memlayer("notes", "on", "--provider", "claude-cli", "--yes")
     claude(PROMPT)
     claude.settle()
     assert settle(lambda: HEADLINE in str(claude.memlayer("list", "--category", "core"))), claude.memlayer(

@@ -56,7 +56,7 @@ def test_run_claims_and_replaces_no_word_of_a_person(claude: Claude) -> None:
     claude.extra_environ["PATH"] = with_host(claude)
     claude.memlayer_home.mkdir(mode=0o700)
     (claude.memlayer_home / "config.yaml").write_text("embedding: {provider: none}\n")
-    claude.memlayer("notes", "on", "--provider", "claude-cli")
+    claude.memlayer("notes", "on", "--provider", "claude-cli", "--yes")
     claude(PROMPT, environ=AS_TYPED)
     claude.settle()
     assert settle(lambda: WISH in cores(claude)), json.dumps(claude.memlayer("notes", "status"))

@@ -54,7 +54,7 @@ def test_a_told_wish_stays_when_a_model_reads_its_session(claude: Claude, api: M
     claude.extra_environ |= {"PATH": with_host(claude), **AS_TYPED}
     claude.memlayer_home.mkdir(mode=0o700)
     (claude.memlayer_home / "config.yaml").write_text("embedding: {provider: none}\n")
-    claude.memlayer("notes", "on", "--provider", "claude-cli")
+    claude.memlayer("notes", "on", "--provider", "claude-cli", "--yes")
     claude(PROMPT + " 주석이 긴 건 싫어해.")
     claude.settle()
     assert settle(lambda: CAUSE in cores(claude)), claude.memlayer("notes", "status")

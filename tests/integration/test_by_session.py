@@ -195,7 +195,7 @@ def test_without_the_setting_a_spontaneous_note_stays_as_it_is(home: Path, hook:
 def test_verb_offers_turns_on_and_tells(home: Path, hook: HookRunner, daemon: Daemon) -> None:
     run = runner(home, hook.project)
     assert "off: its own model is not asked" in run("notes", "status").stdout
-    said = run("notes", "on", "--by", "session").stdout
+    said = run("notes", "on", "--by", "session", "--yes").stdout
     assert TOOL.endswith("__mem-remember") and "mem-remember" in BY_NAME
     assert json.loads(said.splitlines()[2]) == {"permissions": {"allow": [TOOL]}}
     assert "two notes at most" in said and "150 tokens" in said
@@ -219,7 +219,7 @@ def test_yes_to_the_session_turns_no_reader_on(home: Path, hook: HookRunner, dae
     run = runner(home, hook.project)
     run("config", "set", "consolidation.provider", "claude-cli")
     run("config", "set", "notes.enabled", "false")
-    run("notes", "on", "--by", "session")
+    run("notes", "on", "--by", "session", "--yes")
     state = json.loads(run("notes", "status", "--json").stdout)
     assert (state["is_on"], state["by_session"], state["provider"]) == (False, True, "rules")
 

@@ -29,7 +29,7 @@ def api() -> Iterator[ModelApi]:
 
 
 def on(api: ModelApi) -> list[str]:
-    return ["notes", "on", "--provider", "openai", "--model", "tiny", "--base-url", api.url + "/v1"]
+    return ["notes", "on", "--provider", "openai", "--model", "tiny", "--base-url", api.url + "/v1", "--yes"]
 
 
 def transcripts(folder: Path, project: Path, count: int) -> Path:
@@ -113,6 +113,26 @@ def test_yes_on_a_terminal_turns_it_on(
     code, said = Cli(home, project).on_terminal("notes", "on", *option, types=typed, columns=300)
     assert code == 0 and ("Turn it on?" in said) is (not option)
     assert said.index(PRICE) < said.index(". Its notes") and "haiku" in said
+    assert "provider: claude-cli" in (home / "config.yaml").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("options", "typed"),
+    [((), ""), ((), "y\n"), (("--json",), ""), (("--by", "session"), "예\n"), (("--provider", "anthropic"), "yes\n")],
+)
+def test_without_a_terminal_it_takes_a_yes(home: Path, project: Path, options: tuple[str, ...], typed: str) -> None:
+    refused = Cli(home, project)("notes", "on", *options, stdin=typed)
+    assert refused.returncode == 1 and "--yes" in refused.stderr + refused.stdout
+    assert not (home / "config.yaml").exists()
+
+
+@pytest.mark.parametrize("typed", ["on", "on --provider claude-cli", " on\n"])
+def test_slash_command_is_the_persons_yes(
+    home: Path, project: Path, hook: HookRunner, daemon: Daemon, typed: str
+) -> None:
+    hook("user_prompt_expansion", "s1", command_name="memlayer:memory-notes", command_args=typed)
+    done = Cli(home, project)("slash", "memory-notes", "s1")
+    assert done.returncode == 0 and PRICE in done.stdout and "On" in done.stdout
     assert "provider: claude-cli" in (home / "config.yaml").read_text("utf-8")
 
 
@@ -216,7 +236,7 @@ def test_failing_model_leaves_sessions_waiting(
     ],
 )
 def test_wrong_choices_change_nothing(home: Path, project: Path, typed: str, part: str) -> None:
-    done = Cli(home, project)("notes", "on", *typed.split())
+    done = Cli(home, project)("notes", "on", *typed.split(), "--yes")
     assert done.returncode in (1, 2) and part in done.stderr and done.stderr.count("\n") == 1
     assert not (home / "config.yaml").exists()
 

@@ -54,3 +54,32 @@ def test_unread_settings_are_reported(home: Path, project: Path, text: str | Non
         assert json.loads(cli("config", "--json").stdout)["changed_since_daemon"] is True
         assert [one["state"] for one in doctor(cli)] == ["ok", "warn"]
     assert "Not yet in force" not in cli("config").stdout
+
+
+def test_unset_of_what_is_not_set_asks_for_no_restart(home: Path, project: Path) -> None:
+    cli = Cli(home, project)
+    with Daemon(ROOT, home, MENDED):
+        assert "still uses the old value" in cli("config", "set", "recall.max_entries", "2").stdout
+        for key in ("recall.max_chars", "files.enabled", "capture.tell_rules"):
+            assert cli("config", "unset", key).stdout == f"{key} is not set in {home}/config.yaml.\n"
+        assert "has its default again" in cli("config", "unset", "recall.max_entries").stdout
+
+
+@pytest.mark.parametrize("text", ["enabled: false\n", '{"enabled": false}', "# 잠시\nenabled: no\nrecal: {x: 1}\n"])
+def test_persons_switch_keeps_nothing_with_and_without_a_daemon(
+    hook: HookRunner, home: Path, project: Path, text: str
+) -> None:
+    with Daemon(ROOT, home, {"embedding": {"provider": "none"}}) as daemon:
+        hook.turn("s1", "p1", "우리 배포는 화요일이야, we deploy on Tuesdays", "알겠습니다.")
+        daemon.settle()
+        (home / "config.yaml").write_text(text)  # from the next hook on, without a restart
+        hook.turn("s1", "p2", "출시 암호는 bluebird 입니다", "알겠습니다.")
+        started = hook("session_start", "s2", source="startup")
+        assert "화요일" not in json.dumps(started.output, ensure_ascii=False)
+        daemon.settle()
+        assert "bluebird" not in json.dumps(daemon.call("list"))
+        assert "화요일" in Cli(home, project)("search", "배포 요일").stdout
+    hook.turn("s3", "p3", "출시 암호는 bluebird 입니다", "알겠습니다.")
+    assert [path for path in (home / "spool").iterdir() if "bluebird" in path.read_text()] == []
+    refused = Cli(home, project)("remember", "배포는 금요일")
+    assert refused.returncode == 1 and "config.yaml" in refused.stderr

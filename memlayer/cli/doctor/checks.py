@@ -367,8 +367,9 @@ def project_state(folder: str, environ: Mapping[str, str]) -> Check:
     root = project.locate(folder).root
     file = project.switch_off(root)
     if file:
-        # The file may have come with a clone, and then the user did not choose it.
-        says = f"switched off for {root} by its {project.SETTINGS_NAME}: nothing is stored there"
+        # A project's file may have come with a clone, and then the user did not choose it.
+        is_own = os.path.basename(file) == project.SETTINGS_NAME
+        says = f"switched off for {root if is_own else 'every project'} by {file}: nothing is stored there"
         remedy = f"if that was not you, correct or remove the line `enabled` in {shlex.quote(file)}"
         return Check("project", WARN, says, remedy)
     return Check("project", OK, f"on for {root}")

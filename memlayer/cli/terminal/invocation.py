@@ -17,6 +17,7 @@ from memlayer.edge.bootstrap.runtime import plugin_root
 from memlayer.edge.home import paths, registry
 from memlayer.edge.home import project as places
 from memlayer.edge.ipc.client import Client
+from memlayer.edge.redaction import own_patterns
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import UserError
 from memlayer.text.context_block import ids_in, quoted
@@ -35,6 +36,7 @@ NO_MEMORY = "Give a memory's citation, such as a7Bc3x"
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
+yes_option = click.option("--yes", is_flag=True, help="Do not ask. Required without a terminal.")
 global_option = click.option("--global", "is_global", is_flag=True, help="Only memories for every project.")
 all_projects_option = click.option("--all-projects", is_flag=True, help="Every project.")
 
@@ -134,6 +136,31 @@ def project_dir(project: str | None, all_projects: bool = False, is_global: bool
         return os.getcwd()
     except FileNotFoundError as gone:
         raise UserError("The current folder has been deleted. Give --project or --all-projects") from gone
+
+
+def agree(question: str, *, would: str, no: str, as_json: bool = False, show: Callable[[], object] = list) -> None:
+    """Ask a person. Raises UserError at a no, and without a terminal.
+
+    would: told where nobody can be asked, with the options that have it done. show: before the question.
+    """
+    if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UserError(would)
+    show()
+    if not click.confirm(question):
+        raise UserError(no)
+
+
+def begin_writing(folder: str) -> None:
+    """Load the patterns of secrets. Raises UserError, also where memory is off.
+
+    folder: "/" for every project.
+    """
+    if off := places.switch_off(places.locate(folder).root):
+        raise UserError(f"Memory is switched off here, by the line `enabled` in {off}")
+    try:
+        own_patterns.use_file(paths.own_patterns(home()))
+    except (OSError, ValueError) as bad:
+        raise UserError(f"Nothing is kept: {bad}") from bad
 
 
 def from_stream(arguments: Sequence[str], from_stdin: bool) -> bool:

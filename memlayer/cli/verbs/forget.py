@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Sequence
 from typing import Literal
 
@@ -11,6 +10,7 @@ import click
 
 from memlayer.cli.terminal.invocation import (
     Incomplete,
+    agree,
     all_projects_option,
     ask,
     json_option,
@@ -18,11 +18,11 @@ from memlayer.cli.terminal.invocation import (
     not_empty,
     project_dir,
     words,
+    yes_option,
 )
 from memlayer.cli.terminal.output import line, memory_title, print_json, say
 from memlayer.edge.counting import counted
 from memlayer.edge.redaction.privacy import plain
-from memlayer.errors import UserError
 from memlayer.text.context_block import bare_id
 from memlayer.wire import curation as ops
 
@@ -58,7 +58,7 @@ MAX_IDS = 100
 )
 @click.option("--keep-sources", is_flag=True, help="Only the memories named, not the turns they were drawn from.")
 @click.option("--stdin", "from_stdin", is_flag=True, help="Forget ids on stdin; search and show words on stdin.")
-@click.option("--yes", is_flag=True, help="Do not ask. Required without a terminal.")
+@yes_option
 @click.option("--dry-run", is_flag=True, help="Only show the memories that would be forgotten.")
 @json_option
 def forget_verb(
@@ -193,12 +193,12 @@ def say_left(left: Sequence[str]) -> None:
 def confirm(answer: ops.Forgotten, as_json: bool) -> None:
     """Show the selection and ask. Raises UserError at a no."""
     selected = answer.memories
-    if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        rows = counted(len(selected), "memory") if selected else counted(answer.events, "event")
-        raise UserError(f"This would forget {rows}. Add --yes, or --dry-run to see them")
-    say_selected(selected, answer.events, "Will be forgotten")
-    if not click.confirm("Forget them for good?"):
-        raise UserError("Nothing is forgotten")
+    rows = counted(len(selected), "memory") if selected else counted(answer.events, "event")
+    agree(
+        "Forget them for good?", would=f"This would forget {rows}. Add --yes, or --dry-run to see them",
+        no="Nothing is forgotten", as_json=as_json,
+        show=lambda: say_selected(selected, answer.events, "Will be forgotten"),
+    )  # fmt: skip
 
 
 def say_selected(selected: Sequence[ops.ForgottenMemory], events: int, title: str) -> None:

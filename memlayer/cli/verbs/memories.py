@@ -13,6 +13,7 @@ from memlayer.cli.terminal.invocation import (
     NO_MEMORY,
     Incomplete,
     ask,
+    begin_writing,
     end_with_json,
     form_option,
     home,
@@ -26,10 +27,7 @@ from memlayer.cli.terminal.output import line, memory_title, say, say_body, say_
 from memlayer.cli.terminal.typist import BY_PERSON, is_model
 from memlayer.cli.verbs.browse import say_text
 from memlayer.edge.capture import spool
-from memlayer.edge.home import paths
-from memlayer.edge.home import project as places
 from memlayer.edge.home.registry import GLOBAL
-from memlayer.edge.redaction import own_patterns
 from memlayer.errors import MemlayerError, UserError
 from memlayer.text.context_block import quoted
 from memlayer.turns.remembered import is_all_redacted, refuse_too_long, remember_event, says_everywhere
@@ -82,13 +80,8 @@ def remember_verb(
         raise UserError(f"There is no folder {folder}")
     by_model = is_model() and click.get_current_context().find_root().obj is not BY_PERSON
     is_global = (is_global or says_everywhere(content)) and not by_model
-    if not is_global and not places.enabled(places.locate(folder).root):
-        raise UserError(f"Memory is switched off for this project. See .memlayer.yaml in {folder}")
+    begin_writing("/" if is_global else folder)
     now_ms = time.time_ns() // 1_000_000
-    try:
-        own_patterns.use_file(paths.own_patterns(home()))
-    except (OSError, ValueError) as bad:
-        raise UserError(f"Nothing is remembered: {bad}") from bad
     event = remember_event(
         content, project_dir=folder, at_ms=now_ms, session_id=_session_id(session), is_global=is_global,
         by_model=by_model,

@@ -340,7 +340,8 @@ def _facts(facts: object) -> str:
 
 
 def _timing(timing: Mapping[str, Any]) -> str:
-    late = timing.get("late")
-    return f"{counted(timing.get('count'), 'time')}, p50 {number(timing.get('p50_ms'), 1)} ms, " + (
-        f"p95 {number(timing.get('p95_ms'), 1)} ms" + (f", {late} late" if late else "")
-    )
+    """Return a hook's count and its times, measured since the daemon began."""
+    measured = [(name, timing.get(name + "_ms")) for name in ("p50", "p95")]
+    times = [f"{name} {number(took_ms, 1)} ms" for name, took_ms in measured if took_ms is not None]
+    late = [f"{timing['late']} late"] if timing.get("late") else []
+    return ", ".join([counted(timing.get("count"), "time"), *times, *late])

@@ -118,7 +118,7 @@ def unset_verb(key: str, as_json: bool) -> None:
         raise Incomplete("Give a setting to unset, such as recall.max_entries")
     was_there = unset_setting(home(), key)
     says = f"{key} has its default again." if was_there else f"{key} is not set in {paths.settings(home())}."
-    _say_changed(key, None, as_json, says)
+    _say_changed(key, None, as_json, says, is_last=was_there)
 
 
 def _say_changed(key: str, value: object, as_json: bool, says: str, *, is_last: bool = True) -> None:

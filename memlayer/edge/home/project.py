@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from memlayer.edge.home.paths import read_start
+from memlayer.edge.home.paths import home_of, read_start, settings
 
 SETTINGS_NAME = ".memlayer.yaml"
 BORN_FILE = "description"
@@ -79,8 +79,8 @@ def enabled(folder: str) -> bool:
 def switch_off(folder: str) -> str:
     """Return the settings file that switches a folder off, "" for none.
 
-    A repository's counts for all that lies in it, other repositories too, and in its linked work trees: an untracked
-    file is in none of them.
+    The person's counts for every folder. A repository's counts for all that lies in it, other repositories too, and in
+    its linked work trees: an untracked file is in none of them.
     """
     at, own = real(folder), own_home()
     looked_at, above = [at], list[str]()
@@ -91,15 +91,19 @@ def switch_off(folder: str) -> str:
             looked_at += [*above, os.path.dirname(git_dir)]
             above = []
         at = os.path.dirname(at)
+    persons = settings(home_of())
+    if _switches_off(persons, has_groups=True):
+        return persons
     files = (os.path.join(one, SETTINGS_NAME) for one in dict.fromkeys(looked_at))
     return next((file for file in files if _switches_off(file)), "")
 
 
-def _switches_off(file: str) -> bool:
+def _switches_off(file: str, *, has_groups: bool = False) -> bool:
     """True if a settings file may say `enabled: false`.
 
     A hook without a daemon has no YAML parser, so the file is read line by line: any value that a parser takes for
-    false must be false here. The other way round only less is kept than might be.
+    false must be false here. The other way round only less is kept than might be. has_groups: values in further
+    brackets are of a group, and count for that alone.
     """
     raw = read_start(file, _MAX_SETTINGS_BYTES)
     # An editor may have put a mark in front, or saved UTF-16: that is ASCII between zeros.
@@ -114,6 +118,8 @@ def _switches_off(file: str) -> bool:
         indent = len(line) - len(words)
         if margin < 0:
             margin = indent
+        if has_groups and words[0] == "{":
+            text, has_groups = _outermost(text), False
         if indent <= margin and not _leaves_on(words, text):
             return True
     return False
@@ -127,6 +133,16 @@ def _leaves_on(line: str, text: str) -> bool:
     for sign in "\"'=：":
         name = name.replace(sign, " ")
     return "\\" not in name and ("enabled" not in name.split() or _is_true(value))
+
+
+def _outermost(text: str) -> str:
+    """Return a text without what stands in brackets within brackets."""
+    kept, depth = "", 0
+    for char in text:
+        depth += char == "{"
+        kept += char if depth < 2 else ""
+        depth -= char == "}"
+    return kept
 
 
 def _is_true(value: str) -> bool:

@@ -189,6 +189,13 @@ def test_disabled_project_and_disabled_hooks(project: Path) -> None:
     assert off.state == WARN and "switched off" in off.says and ".memlayer.yaml" in off.remedy
 
 
+def test_switch_of_the_person_is_told_by_its_file(made: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMLAYER_HOME", str(made))
+    (made / "config.yaml").write_text("enabled: false\n")
+    off = checks.project_state(str(project), {})
+    assert off.state == WARN and "every project" in off.says and str(made / "config.yaml") in off.remedy
+
+
 def test_disabled_capture_names_its_source(made: Path, project: Path) -> None:
     (made / "config.yaml").write_text("capture:\n  enabled: false\n")
     _, off = checks.settings(lambda root: held(made, root), str(project))

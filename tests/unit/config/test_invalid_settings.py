@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.config import load_settings, load_what_holds
+from memlayer.config import load_settings, load_what_holds, what_holds
+from memlayer.edge.home import project as places
 from memlayer.errors import UserError
 
 
@@ -60,7 +61,7 @@ def test_a_wrong_variable_switches_nothing_on(home: Path) -> None:
     assert problem and settings.capture.enabled is True  # the person's variable, and it is a valid one
 
 
-@pytest.mark.parametrize("said", ["enabled: false", "x:\n  enabled: false\n]", "text: capture enabled false\n]"])
+@pytest.mark.parametrize("said", ["x:\n  enabled: false\n]", "text: capture enabled false\n]"])
 def test_only_a_group_switches_itself_off(home: Path, said: str) -> None:
     settings, problem = load_what_holds(written(home, said), {})
     assert problem and settings.capture.enabled and settings.recall.enabled
@@ -95,3 +96,93 @@ def test_a_number_of_thousands_of_digits_is_one_line(home: Path) -> None:
     with pytest.raises(UserError, match=r"flush\.context_window"):
         load_settings(at, {})
     assert load_what_holds(at, {})[1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "enabled: false\n", "# 잠시 끔\nenabled: no\nrecall: {max_entries: 5}\n",
+        "recall:\n  enabled: true\nenabled: off\n",
+        "enabled: false\nrecal: {max_entries: 3}\n", "enabled: false\nrecall: [\n", "enabled: flase\n",
+        "{enabled: false, recall: {enabled: true}}\n", '"enabled" : False\ncapture: {enabled: true}\n', "enabled:\n",
+    ],
+)  # fmt: skip
+def test_persons_switch_turns_everything_off(
+    home: Path, project: Path, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMLAYER_HOME", written(home, text))
+    assert not places.enabled(str(project))
+    held = what_holds(str(home), str(project), {"MEMLAYER_CAPTURE__ENABLED": "true"})
+    values = {row["key"]: (row["value"], row["from"]) for row in held["settings"]}
+    for group in ("recall", "capture", "working_set", "notes"):
+        assert values[f"{group}.enabled"] == (False, f"{home}/config.yaml")
+    assert bool(held["problem"]) is ("recal:" in text or "[" in text or "flase" in text or text == "enabled:\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "enabled: true\n", "capture: {enabled: false}\n", "capture:\n  enabled: false\n", "# enabled: false\n", "",
+        "{capture: {enabled: false}}\n", '{"files": {"enabled": false}, "recall": {"max_entries": 3}}\n',
+        "agent: {model: 'enabled: false'}\n", "flush:\n    enabled: off\n", "{enabled: true, tools: {enabled: no}}\n",
+    ],
+)  # fmt: skip
+def test_groups_switch_is_not_the_persons(
+    home: Path, project: Path, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMLAYER_HOME", written(home, text))
+    assert places.enabled(str(project))
+    settings, problem = load_what_holds(str(home), {})
+    assert not problem and settings.recall.enabled
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("recall: {max_entries: 99, min_chance: 7}", ["recall.max_entries", "recall.min_chance"]),
+        ("recal: {x: 1}\nchunkin: {y: 2}\nrecall: {max_entries: 3}", ["recal:", "chunkin:"]),
+        ("recall: 5\ncapture: 배포\ndaemon: {idle_minutes: x}", ["recall:", "capture:", "daemon.idle_minutes"]),
+        ("recall: {max_entrys: 3, max_entries: 많이}", ["max_entrys", "recall.max_entries"]),
+        ("enabled: 아니\nrecall: {max_entries: x}", ["enabled:", "recall.max_entries"]),
+        ("recall: {weight_lexical: 0, weight_vector: 0}\nx: 1", ["recall.weight_lexical", "x: there is no such"]),
+        ("embedding: {provider: hash}\nagent: {temperature: hot}", ["embedding.provider", "agent.temperature"]),
+        ("files: {extra_paths: 3}\nflush: {enabled: maybe}\nx: {y: 1}", ["files.extra_paths", "flush.enabled", "x: "]),
+    ],
+)
+def test_every_mistake_is_named_at_once(home: Path, text: str, parts: list[str]) -> None:
+    _, problem = load_what_holds(written(home, text), {})
+    assert all(part in problem for part in parts), problem
+    assert "\n" not in problem and problem.count("config.yaml") == 1
+
+
+def test_many_mistakes_are_counted_where_they_do_not_fit(home: Path) -> None:
+    _, problem = load_what_holds(written(home, "".join(f"x{number}: 1\n" for number in range(40))), {})
+    assert "x0:" in problem and "35 more" in problem and len(problem) < 600
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("recall:\n  max_entries 3\n  min_chance: 0.2\n", 2),
+        ("recall\n  max_entries: 3\n", 1),
+        ("recall:\n  min_chance: 0.2\n  max_entries 3\n", 3),
+        ("recall:\n  최대값 3\n\n  # 주석\n  min_chance: 0.2\n", 2),
+        ("files:\n  extra_paths: [a, b\nrecall:\n  max_entries: 3\n", 2),
+        ("recall: {max_entries: 3\ncapture: {enabled: false}\n", 1),
+        ('agent:\n  model: "haiku\n  provider: x\nrecall:\n  max_entries: 3\n', 2),
+        ("agent:\n  model: '하이쿠\nrecall:\n  max_entries: 3\n", 2),
+        ("recall:\n  max_entries:3\n  min_chance: 0.2\n", 2),
+        ("recall:\n  max_entries: 3\n min_chance: 0.2\n", 3),  # what follows was right before
+        ("recall:\n  max_entries: 3\n    min_chance: 0.2\n", 3),
+        ("recall:\n\tmax_entries: 3\n", 2),
+        ("recall: max_entries: 3\n", 1),
+        ("agent:\n  model: @x\n", 2),
+        ('agent:\n  model: "C:\\dir"\n', 2),
+        ("files:\n  extra_paths:\n   - a\n  - b\n", 4),
+        ("recall: *x\n", 1),
+        ('agent:\n  model: "x" y\n  provider: z\n', 2),
+    ],
+)
+def test_broken_yaml_names_the_line_of_the_mistake(home: Path, text: str, line: int) -> None:
+    _, problem = load_what_holds(written(home, text), {})
+    assert f"not valid YAML: line {line}, column" in problem

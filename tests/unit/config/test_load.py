@@ -63,7 +63,7 @@ def test_variables_that_are_no_settings_are_left_alone(home: Path) -> None:
     [
         ("recall:\n  max_entrys: 3", ["recall.max_entrys", "no such setting", "recall.max_entries"]),
         ("recal:\n  max_entries: 3", ["recal", "no such setting"]),
-        ("enabled: true", ["enabled", "group"]),
+        ("enabled: perhaps", ["enabled", "true or false", "perhaps"]),
         ("recall: 5", ["recall", "group", "5"]),
         ("recall:\n  max_entries: 많이", ["recall.max_entries", "integer", "많이"]),
         ("recall:\n  max_entries: true", ["recall.max_entries", "number", "True"]),

@@ -9,6 +9,7 @@ import click
 
 from memlayer.cli.terminal.invocation import (
     Incomplete,
+    agree,
     all_projects_option,
     ask,
     client,
@@ -19,9 +20,10 @@ from memlayer.cli.terminal.invocation import (
     project_dir,
     project_option,
     start_daemon,
+    yes_option,
 )
 from memlayer.cli.terminal.output import line, pairs, say, table, when
-from memlayer.cli.terminal.typist import SLASH_WORDS, here
+from memlayer.cli.terminal.typist import BY_PERSON, SLASH_WORDS, here
 from memlayer.cli.verbs.curation import readers
 from memlayer.edge.counting import counted
 from memlayer.edge.redaction.privacy import plain
@@ -68,7 +70,7 @@ def notes_verb(context: click.Context, is_refused: bool, from_stdin: bool, as_js
         typed = plain(sys.stdin.buffer.read().decode("utf-8", "replace")).split() or ["status"]
         if typed[0] not in SLASH_WORDS["notes"]:
             raise Incomplete(f"{typed[0][:40]!r} is not known here. Give one of {', '.join(SLASH_WORDS['notes'])}")
-    notes_verb.main([*typed, *options], prog_name=context.command_path, standalone_mode=False)
+    notes_verb.main([*typed, *options], prog_name=context.command_path, standalone_mode=False, obj=context.obj)
 
 
 @notes_verb.command("on")
@@ -81,7 +83,7 @@ def notes_verb(context: click.Context, is_refused: bool, from_stdin: bool, as_js
 @click.option("--model", callback=not_empty, metavar="NAME", help="Needed for openai; else its small model.")
 @click.option("--api-key-env", callback=not_empty, metavar="VARIABLE", help="The variable of the key, not the key.")
 @click.option("--by", type=click.Choice(("reader", "session")), default="reader", help="session: its own model writes.")
-@click.option("--yes", is_flag=True, help="Do not ask on a terminal.")
+@yes_option
 @json_option
 def on_verb(
     provider: str | None, base_url: str | None, model: str | None, api_key_env: str | None, by: str, yes: bool,
@@ -89,7 +91,7 @@ def on_verb(
 ) -> None:  # fmt: skip
     """Have each session read once, when it is over.
 
-    Tells the price first, and on a terminal asks. Restarts the daemon. Sessions from before are read only by `memlayer
+    Tells the price first, and asks. Restarts the daemon. Sessions from before are read only by `memlayer
     notes read`.
 
     \b
@@ -106,7 +108,8 @@ def on_verb(
     if not as_json:
         for text in (readers.BY_SESSION,) if is_own else readers.work_and_price(readers.planned(changes)):
             say(text)
-        agree(yes)
+    if not yes and click.get_current_context().obj is not BY_PERSON:  # who typed the slash command said it
+        agree("Turn it on?", would="Nothing is changed: add --yes to agree", no="Nothing is changed", as_json=as_json)
     state = turned_on(changes)
     if as_json:
         end_with_json(state)
@@ -133,16 +136,6 @@ def turned_on(changes: dict[str, list[str]]) -> NotesState:
     client().stop()
     start_daemon()
     return ask(ops.Notes(os.getcwd()))
-
-
-def agree(yes: bool) -> None:
-    """Ask on a terminal. Raises UserError at a no.
-
-    Elsewhere, as in a slash command, the person typed it, and cannot be asked.
-    """
-    is_asked = not yes and sys.stdin.isatty() and sys.stdout.isatty()
-    if is_asked and not click.confirm("Turn it on?"):
-        raise UserError("Nothing is changed")
 
 
 def say_by_session() -> None:
@@ -258,7 +251,7 @@ def refused_verb(project: str | None, all_projects: bool, limit: int, as_json: b
 @click.option("--last", type=click.IntRange(1, 10_000), default=30, show_default=True, help="Sessions at most.")
 @click.option("--project", callback=not_empty, metavar="PATH", help="Only sessions of this folder's project.")
 @click.option("--dry-run", is_flag=True, help="Only show how many sessions and tokens it would be.")
-@click.option("--yes", is_flag=True, help="Do not ask. Required without a terminal.")
+@yes_option
 @json_option
 def read_verb(last: int, project: str | None, dry_run: bool, yes: bool, as_json: bool) -> None:
     """Have earlier sessions read, the oldest first.
@@ -303,7 +296,7 @@ def read_verb(last: int, project: str | None, dry_run: bool, yes: bool, as_json:
 @notes_verb.command("headline")
 @project_option
 @click.option("--dry-run", is_flag=True, help="Only show how many notes and tokens it would be.")
-@click.option("--yes", is_flag=True, help="Do not ask. Required without a terminal.")
+@yes_option
 @json_option
 def headline_verb(project: str | None, dry_run: bool, yes: bool, as_json: bool) -> None:
     """Have headlines written for earlier notes that have none.
@@ -348,7 +341,5 @@ def say_plan(plan: SessionsRead, estimate: str) -> None:
 
 def confirm(work: str, as_json: bool) -> None:
     """Ask whether to have work done. Raises UserError at a no."""
-    if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise UserError(f"This would have {work}. Add --yes, or --dry-run to see them")
-    if not click.confirm(f"Have {work}?"):
-        raise UserError("Nothing is sent")
+    would = f"This would have {work}. Add --yes, or --dry-run to see them"
+    agree(f"Have {work}?", would=would, no="Nothing is sent", as_json=as_json)

@@ -12,6 +12,7 @@ from memlayer.cli.terminal.invocation import (
     Incomplete,
     all_projects_option,
     ask,
+    begin_writing,
     end_with_json,
     home,
     json_option,
@@ -24,9 +25,6 @@ from memlayer.cli.terminal.typist import here
 from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import clean
 from memlayer.edge.counting import counted
-from memlayer.edge.home import paths
-from memlayer.edge.home import project as places
-from memlayer.edge.redaction import own_patterns
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import MemlayerError, UserError
 from memlayer.tasks.events import CREATED, REOPENED, Observation, TaskEvent, captured
@@ -270,21 +268,10 @@ def _change(row: Observation, project: str | None, as_json: bool) -> None:
         raise Incomplete(f"Refused: {line(why)}. `memlayer task reopen` opens a closed task again")
 
 
-def written_folder(project: str | None) -> str:
-    """Return a project's folder, its patterns loaded. Raises UserError."""
-    folder = project_dir(project)
-    if not places.enabled(places.locate(folder).root):
-        raise UserError(f"Memory is switched off for this project. See .memlayer.yaml in {folder}")
-    try:
-        own_patterns.use_file(paths.own_patterns(home()))
-    except (OSError, ValueError) as bad:
-        raise UserError(f"Nothing is changed: {bad}") from bad
-    return folder
-
-
 def _event(row: Observation, project: str | None) -> dict[str, object]:
     """Return a change as the spool holds it, redacted. Raises UserError."""
-    folder = written_folder(project)
+    folder = project_dir(project)
+    begin_writing(folder)
     title = clean(row.title).strip()
     if not title or is_all_redacted(title):
         raise UserError("Nothing is changed: all of it is private")

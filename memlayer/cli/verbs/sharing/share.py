@@ -7,11 +7,10 @@ import sys
 
 import click
 
-from memlayer.cli.terminal.invocation import Incomplete, ask, client, home, json_option, start_daemon
+from memlayer.cli.terminal.invocation import Incomplete, agree, ask, client, home, json_option, start_daemon, yes_option
 from memlayer.cli.terminal.output import line, pairs, print_json, say, short_path, size, table, when
 from memlayer.edge.counting import counted
 from memlayer.edge.home import paths
-from memlayer.errors import UserError
 from memlayer.wire import sharing as ops
 
 CONSENT = (
@@ -47,7 +46,7 @@ def share_verb() -> None:
     help="Default: encrypted. Whoever writes into a plain share writes your memory.",
 )
 @click.option("--by-hand", is_flag=True, help="Share only at `memlayer share push` and `pull`.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@yes_option
 @json_option
 def setup(url: str, key_stdin: bool, name: str, encrypt: bool | None, by_hand: bool, yes: bool, as_json: bool) -> None:
     """Begin to share at URL, or join the share that is there.
@@ -66,11 +65,11 @@ def setup(url: str, key_stdin: bool, name: str, encrypt: bool | None, by_hand: b
     if key_stdin and not secret:
         raise Incomplete("Standard input is empty. `memlayer share key` prints the key on another machine")
     if not yes:
-        if key_stdin or as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
-            raise UserError(f"{line(url)} {CONSENT} Add --yes")
-        say(f"{line(url)} {CONSENT}")
-        if not click.confirm("Share?"):
-            raise UserError("Nothing is shared")
+        told = f"{line(url)} {CONSENT}"
+        agree(
+            "Share?", would=f"{told} Add --yes", no="Nothing is shared", as_json=key_stdin or as_json,
+            show=lambda: say(told),
+        )  # fmt: skip
     encryption = "" if encrypt is None else "on" if encrypt else "off"
     paths.make_folder(paths.share(home()))  # from now on a daemon is given the variables of a share
     client().stop()
