@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import islice
 
 from memlayer.edge.home import project
 from memlayer.errors import ShareError, UserError
@@ -21,38 +20,49 @@ PARTS = (".memlayer", "team")
 IN_WORK_TREE, IN_ORIGIN = "folder", "git"
 MAX_AUTHORS, MAX_NOTES, MAX_OF_AUTHOR = 200, 500, 200  # looked at: nobody crowds the others out
 
+ALL_AUTHORS = ""  # of a work tree, whose files tell nobody's objects apart
+
 NoteFile = tuple[str, str, bytes]  # (whose objects hold it, file name, bytes)
 
 
 class WorkTree:
-    """`.memlayer/team/` of a repository. The person commits it, as code.
+    """The engine of a work tree's `.memlayer/team/`.
 
-    A clone may hold links and pipes there: none is followed, none is waited for.
+    The person commits it, as code. A clone may hold links and pipes there: none is followed, none is waited for.
     """
 
     def __init__(self, root: str) -> None:
         self._root = root
 
-    def read(self) -> list[NoteFile]:
-        out: list[NoteFile] = []
+    def refresh(self) -> None:
+        if not os.path.isdir(self._root):
+            raise ShareError(f"{self._root}: the project's folder is not there")
+
+    def machines(self) -> list[str]:
+        return [ALL_AUTHORS]
+
+    def names(self, machine: str) -> list[str]:
         with self._opened() as folder:
-            names = filter(is_note_file, folder.names()) if folder is not None else ()
-            for name in islice(names, MAX_NOTES):
+            return [] if folder is None else list(filter(is_note_file, folder.names()))
+
+    def read(self, machine: str, names: Sequence[str]) -> dict[str, bytes]:
+        out: dict[str, bytes] = {}
+        with self._opened() as folder:
+            for name in names if folder is not None else ():
                 with contextlib.suppress(NoPlainFile):
-                    out.append(("", name, folder.read(name, MAX_FILE_BYTES + 1) or b""))  # type: ignore[union-attr]
+                    out[name] = folder.read(name, MAX_FILE_BYTES + 1) or b""  # type: ignore[union-attr]
         return out
 
-    def names(self, writer: str) -> set[str]:
-        with self._opened() as folder:
-            return set() if folder is None else set(filter(is_note_file, folder.names()))
-
-    def change(self, writer: str, add: Mapping[str, bytes], remove: Collection[str]) -> None:
+    def change(self, machine: str, add: Mapping[str, bytes], remove: Collection[str]) -> None:
         with self._opened(make=bool(add)) as folder:
             if folder is not None:
                 for name, data in add.items():
                     folder.replace(name, data, folder.digest(name))
                 for name in remove:
                     folder.remove(name, folder.digest(name))
+
+    def drop(self, machine: str) -> None:
+        self.change(machine, {}, self.names(machine))
 
     @contextmanager
     def _opened(self, *, make: bool = False) -> Iterator[AnchoredFolder | None]:
@@ -72,31 +82,17 @@ class WorkTree:
                 raise ShareError(f"{shown}: {reason_of(bad.strerror or str(bad))}") from bad
 
 
-class Remote:
-    """A git remote, a folder or a bucket, each author writing alone."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        engine.refresh()
-
-    def read(self) -> list[NoteFile]:
-        out: list[NoteFile] = []
-        for writer in self._engine.machines()[:MAX_AUTHORS]:
-            names = sorted(self._engine.names(writer))[: min(MAX_OF_AUTHOR, MAX_NOTES - len(out))]
-            out += [(writer, name, data) for name, data in self._engine.read(writer, names).items()] if names else []
-        return out
-
-    def names(self, writer: str) -> set[str]:
-        return set(self._engine.names(writer))
-
-    def change(self, writer: str, add: Mapping[str, bytes], remove: Collection[str]) -> None:
-        if not add and self.names(writer) <= set(remove):
-            self._engine.drop(writer)
-        else:
-            self._engine.change(writer, add, remove)
+TeamPlace = WorkTree | Engine  # each author's objects, written by that author alone. All errors are ShareError
 
 
-TeamPlace = WorkTree | Remote  # read: the files of all authors. Names, change: of one. All errors are ShareError
+def read_files(place: TeamPlace) -> list[NoteFile]:
+    """Return the files of all authors, up to the limits."""
+    out: list[NoteFile] = []
+    for author in place.machines()[:MAX_AUTHORS]:
+        most = MAX_NOTES if author == ALL_AUTHORS else MAX_OF_AUTHOR
+        names = sorted(place.names(author))[: min(most, MAX_NOTES - len(out))]
+        out += [(author, name, data) for name, data in place.read(author, names).items()] if names else []
+    return out
 
 
 def resolved(address: str, root: str) -> str:
@@ -124,8 +120,6 @@ def resolved(address: str, root: str) -> str:
 
 def open_place(address: str, root: str, own_folder: str) -> TeamPlace:
     """Open a team's place. own_folder: for the engine's files. Raises ShareError."""
-    if address == IN_WORK_TREE:
-        if not os.path.isdir(root):
-            raise ShareError(f"{root}: the project's folder is not there")
-        return WorkTree(root)
-    return Remote(open_engine(address, own_folder, TEAM))
+    place = WorkTree(root) if address == IN_WORK_TREE else open_engine(address, own_folder, TEAM)
+    place.refresh()
+    return place

@@ -7,9 +7,9 @@ import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memlayer.edge.home import project, registry
@@ -20,6 +20,7 @@ from memlayer.model import GLOBAL, Memory, team_session
 from memlayer.ports import MemoryQuery, Store
 from memlayer.records.projects import Projects, git_setting
 from memlayer.records.tombstones import Tombstones
+from memlayer.sharing.engine import shown
 from memlayer.team.note import Refused, TeamNote, id_of, name_of, promoted, read_note
 from memlayer.team.places import (
     IN_ORIGIN,
@@ -30,28 +31,14 @@ from memlayer.team.places import (
     TeamPlace,
     WorkTree,
     open_place,
+    read_files,
     resolved,
 )
 from memlayer.team.record import Team, end_team, folder_of, projects_with_team, read_team, write_team
+from memlayer.wire.sharing import LeftOut, TeamPulled, TeamPushed, TeamState
 
 NO_TEAM = "this project has no team. `memlayer team setup` begins one, `memlayer team accept` takes its notes in"
 EVERYTHING = 10_000
-
-
-@dataclass
-class Synced:
-    """Counts of a sync.
-
-    sent, withdrawn: own notes; notes: of colleagues; new: or changed; gone: taken back by their authors. left_out:
-    reason -> notes.
-    """
-
-    sent: int = 0
-    withdrawn: int = 0
-    notes: int = 0
-    new: int = 0
-    gone: int = 0
-    left_out: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass
@@ -86,7 +73,7 @@ class Teams:
             before = read_team(self.home, project_id)
             if before is not None and before.address != address:
                 raise UserError("this project has a team elsewhere. `memlayer team leave` ends that first")
-            self._place(project_id, address).read()  # one that cannot be reached changes nothing
+            read_files(self._place(project_id, address))  # one that cannot be reached changes nothing
             team = before or Team(address, "", is_automatic=True)
             name = author or team.author or git_setting(project.locate(root).git_dir, "user.name") or _user()
             write_team(self.home, project_id, replace(team, author=name_of(name), is_automatic=not by_hand))
@@ -101,7 +88,7 @@ class Teams:
             with self._opened(project_id) as team:
                 team.promoted.clear()
                 if not keeps:
-                    self._push(project_id, team, self._place(project_id, team.address), Synced())
+                    self._push(project_id, team, self._place(project_id, team.address))
                 self.in_writer(
                     "leave a team", lambda: self.indexer.erase_lent([row.id for row in self._held(project_id)])
                 )
@@ -127,18 +114,15 @@ class Teams:
                 others.append(memory.id)
             team.promoted = others
 
-    def sync(self, project_id: str, *, pushes: bool = True, pulls: bool = True) -> Synced:
+    def sync(self, project_id: str, *, pushes: bool = True, pulls: bool = True) -> tuple[TeamPushed, TeamPulled]:
         """Send promoted notes, take others back, take colleagues' in. Raises ShareError."""
-        done = Synced()
         with self._lock, self._opened(project_id) as team:
             place = self._place(project_id, team.address)
-            if pushes:
-                self._push(project_id, team, place, done)
-            if pulls:
-                self._pull(project_id, team, place, done)
-        if done.new or done.gone:
+            pushed = self._push(project_id, team, place) if pushes else TeamPushed()
+            pulled = self._pull(project_id, team, place) if pulls else TeamPulled()
+        if pulled.new or pulled.gone:
             self.on_taken(project_id)
-        return done
+        return pushed, pulled
 
     def sync_all(self) -> None:
         """Sync all teams that are automatic. Raises the last ShareError."""
@@ -153,23 +137,25 @@ class Teams:
         if failed:
             raise failed[-1]
 
-    def state(self, project_id: str, root: str = "") -> dict[str, Any]:
+    def state(self, project_id: str, root: str = "") -> TeamState:
         """Return the team and numbers; asks no server. Raises ShareError.
 
         root: of a folder whose project may not be known yet.
         """
         team = read_team(self.home, project_id) if project_id else None
-        found = asdict(team or Team("", "", is_automatic=False))
-        sent = found.pop("promoted")
-        holding = len(list(self._own(project_id, team))) if team is not None else 0
-        offered = self._offered(root or self.projects.root(project_id)) if team is None else 0
-        return {**found, "offered": offered, "promoted": holding, "withheld": len(sent) - holding}
+        if team is None:
+            return TeamState(offered=self._offered(root or self.projects.root(project_id)))
+        holding = len(list(self._own(project_id, team)))
+        return TeamState.of(
+            team, address=shown(team.address), name=team.author, offered=0, promoted=holding,
+            withheld=len(team.promoted) - holding, left_out=_listed(team.left_out),
+        )  # fmt: skip
 
     # -- out
 
-    def _push(self, project_id: str, team: Team, place: TeamPlace, done: Synced) -> None:
+    def _push(self, project_id: str, team: Team, place: TeamPlace) -> TeamPushed:
         files = {note.file_name: note.to_file() for note in self._own(project_id, team)}
-        there, is_reviewed = place.names(team.writer), team.address == IN_WORK_TREE
+        there, is_reviewed = set(place.names(team.writer)), team.address == IN_WORK_TREE
         # In a work tree a note is written once: reviewers may change it or take it out, branches lack it.
         add = {
             name: data
@@ -177,11 +163,13 @@ class Teams:
             if team.written.get(name) != digest_of(data) or (name not in there and not is_reviewed)
         }
         gone = [name for name in (team.written if is_reviewed else there) if name not in files and name in there]
-        if add or gone:
+        if add or not there.issubset(gone):
             place.change(team.writer, add, gone)
+        elif gone:
+            place.drop(team.writer)
         team.written.update({name: digest_of(data) for name, data in add.items()})
         team.push_ms = int(time.time() * 1000)
-        done.sent, done.withdrawn = len(add), len(gone)
+        return TeamPushed(notes=len(add), withdrawn=len(gone))
 
     def _own(self, project_id: str, team: Team) -> Iterator[TeamNote]:
         """Yield the promoted notes that still hold; others are taken back."""
@@ -194,12 +182,13 @@ class Teams:
 
     # -- in
 
-    def _pull(self, project_id: str, team: Team, place: TeamPlace, done: Synced) -> None:
+    def _pull(self, project_id: str, team: Team, place: TeamPlace) -> TeamPulled:
         left_out: Counter[str] = Counter()
-        notes = list(self._read(project_id, team, place.read(), left_out))
-        self.in_writer("notes of a team " + project_id, lambda: self._take(project_id, notes, done))
+        notes = list(self._read(project_id, team, read_files(place), left_out))
+        done: TeamPulled = self.in_writer("notes of a team " + project_id, lambda: self._take(project_id, notes))
         team.notes, team.left_out, team.pull_ms = done.notes, dict(left_out), int(time.time() * 1000)
-        team.authors, done.left_out = sorted({note.author for _, note in notes}), team.left_out
+        team.authors = sorted({note.author for _, note in notes})
+        return done.changed(left_out=_listed(left_out))
 
     def _read(
         self, project_id: str, team: Team, found: Sequence[NoteFile], left_out: Counter[str]
@@ -219,7 +208,7 @@ class Teams:
             if not writer or note.project in self._keys(project_id):  # else of another project at the same place
                 yield writer, note
 
-    def _take(self, project_id: str, notes: Sequence[tuple[str, TeamNote]], done: Synced) -> None:
+    def _take(self, project_id: str, notes: Sequence[tuple[str, TeamNote]]) -> TeamPulled:
         """Bring the store in step. The writer's job."""
         now_ms, held = int(time.time() * 1000), {row.id: row for row in self._held(project_id)}
         wanted: dict[str, Memory] = {}
@@ -239,7 +228,7 @@ class Teams:
                 self.store.put_memories(fresh)
         gone = [id_ for id_ in held if id_ not in wanted]
         self.indexer.erase_lent(gone)
-        done.notes, done.new, done.gone = len(wanted), len(fresh), len(gone)
+        return TeamPulled(notes=len(wanted), new=len(fresh), gone=len(gone))
 
     def _held(self, project_id: str) -> list[Memory]:
         return self.store.memories(MemoryQuery(session_id=team_session(project_id), limit=EVERYTHING))
@@ -271,7 +260,7 @@ class Teams:
         if self._offered(root):
             return IN_WORK_TREE
         address = resolved(IN_ORIGIN, root)
-        if not self._place(project_id, address).read():
+        if not read_files(self._place(project_id, address)):
             raise UserError("this project brings no notes of a team. `memlayer team setup` begins one")
         return address
 
@@ -284,6 +273,10 @@ class Teams:
         """Return the project's keys on every machine, its remote first."""
         keys = self.projects.known().get(project_id, {}).get("keys", [])
         return [str(key) for prefix in registry.IDENTITY for key in keys if str(key).startswith(prefix)]
+
+
+def _listed(left_out: Mapping[str, int]) -> list[LeftOut]:
+    return [LeftOut(why=why, notes=count) for why, count in sorted(left_out.items())]
 
 
 def _user() -> str:

@@ -61,8 +61,8 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Colleag
 def test_there_are_sixty_attacks_and_most_are_kept_as_text(attacked: tuple[Colleague, dict[Path, bytes]]) -> None:
     bob, _ = attacked
     state = bob.teams.state(bob.project_id)
-    assert len(TEXTS) >= 75 and state["notes"] + sum(state["left_out"].values()) == len(TEXTS)
-    assert state["notes"] > 10 and state["left_out"]["it addresses a model, not people"] > 30
+    assert len(TEXTS) >= 75 and state.notes + sum(row.notes for row in state.left_out) == len(TEXTS)
+    assert state.notes > 10 and {row.why: row.notes for row in state.left_out}["it addresses a model, not people"] > 30
 
 
 def test_they_write_nothing(attacked: tuple[Colleague, dict[Path, bytes]]) -> None:

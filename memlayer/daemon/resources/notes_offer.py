@@ -73,7 +73,7 @@ def team_line(state: State, session: Session) -> str:
     if any(other.team_told_ms for other in state.sessions.all() if other.project_id == session.project_id):
         return ""
     try:
-        offered = int(state.services.result().teams.state(session.project_id)["offered"])
+        offered = state.services.result().teams.state(session.project_id).offered
     except ShareError as bad:
         log.warning("a team's notes are not told of: %s", bad)
         return ""

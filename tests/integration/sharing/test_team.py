@@ -67,7 +67,7 @@ def test_a_promoted_note_comes_with_its_author_and_nothing_else(
     assert "화요일" in held.text and held.id != note.id and held.citation != ""
     assert held.known_kind is Kind.TEAM and "김민지" in held.kind
     state = bob.teams.state(bob.project_id)
-    assert (state["notes"], state["authors"], state["problem"]) == (1, ["김민지"], "")
+    assert (state.notes, state.authors, state.problem) == (1, ["김민지"], "")
     for block in (
         compose(bob.services.store, bob.project_id, WorkingSetRules()),
         bob.block_for("배포는 무슨 요일에 하기로 했지?"),
@@ -110,7 +110,7 @@ def test_undo_forget_replacement_and_leaving_take_notes_back(
     minji.services.consolidator.retire(notes[2])
     carry(address, minji, bob)
     assert [row.text for row in bob.theirs()] == [notes[3].text]
-    assert minji.teams.state(minji.project_id)["withheld"] == 2
+    assert minji.teams.state(minji.project_id).withheld == 2
     minji.teams.leave(minji.project_id)
     with pytest.raises(ShareError, match="no team"):
         minji.teams.sync(minji.project_id)
@@ -169,7 +169,7 @@ def test_a_clone_brings_nothing_before_it_is_accepted(team: tuple[Colleague, Col
     minji.commit("notes")
     bob.update()
     bob.teams.sync_all()
-    assert bob.theirs() == [] and bob.teams.state(bob.project_id)["offered"] == 1
+    assert bob.theirs() == [] and bob.teams.state(bob.project_id).offered == 1
     with pytest.raises(ShareError, match="no team"):
         bob.teams.sync(bob.project_id)
     bob.teams.set_up(bob.project_id, "")
@@ -213,7 +213,7 @@ def test_notes_of_another_project_at_the_same_place_stay_out(team: tuple[Colleag
     minji, bob = joined(folder_address(tmp_path), team)
     other = repository(tmp_path / "blog", "https://git.example/acme/blog.git", "of the blog")
     blog_id, _ = bob.projects.resolve(str(other))
-    bob.teams.set_up(blog_id, bob.teams.state(bob.project_id)["address"])
+    bob.teams.set_up(blog_id, bob.teams.state(bob.project_id).address)
     minji.teams.promote(minji.note(DECISION))
     minji.teams.sync(minji.project_id)
     bob.teams.sync_all()
@@ -243,7 +243,7 @@ def test_number_length_links_and_pipes_are_bounded(team: tuple[Colleague, Collea
     bob.update()
     bob.teams.sync(bob.project_id)
     assert MAX_NOTES - 10 < len(bob.theirs()) <= MAX_NOTES
-    assert sum(bob.teams.state(bob.project_id)["left_out"].values()) == 4
+    assert sum(row.notes for row in bob.teams.state(bob.project_id).left_out) == 4
 
 
 def test_a_link_in_place_of_the_folder_is_not_followed(team: tuple[Colleague, Colleague], tmp_path: Path) -> None:
@@ -256,7 +256,7 @@ def test_a_link_in_place_of_the_folder_is_not_followed(team: tuple[Colleague, Co
     with pytest.raises(ShareError):
         minji.teams.sync(minji.project_id)
     assert list(elsewhere.iterdir()) == []
-    assert "link" in minji.teams.state(minji.project_id)["problem"]
+    assert "link" in minji.teams.state(minji.project_id).problem
 
 
 def test_only_notes_are_promoted(team: tuple[Colleague, Colleague]) -> None:
@@ -280,13 +280,13 @@ def test_a_place_that_is_gone_is_told_and_loses_nothing(team: tuple[Colleague, C
     for person in team:
         with pytest.raises(ShareError, match="not be mounted"):
             person.teams.sync_all()
-    assert "mounted" in minji.teams.state(minji.project_id)["problem"]
+    assert "mounted" in minji.teams.state(minji.project_id).problem
     (tmp_path / "away").rename(drive)
     carry(str(drive), minji, bob)
-    assert len(bob.theirs()) == 1 and minji.teams.state(minji.project_id)["problem"] == ""
+    assert len(bob.theirs()) == 1 and minji.teams.state(minji.project_id).problem == ""
     drive.rename(tmp_path / "away")
     minji.teams.leave(minji.project_id, keeps=True)
-    assert minji.teams.state(minji.project_id)["address"] == ""
+    assert minji.teams.state(minji.project_id).address == ""
 
 
 def test_memlayers_own_home_is_no_work_tree_for_notes(tmp_path: Path) -> None:
@@ -311,5 +311,5 @@ def test_one_author_does_not_crowd_the_others_out(team: tuple[Colleague, Colleag
         name = "%032x" % number
         (first / (name + ".md")).write_text(text.replace(real.stem, name).replace("김민지", "Mallory"), "utf-8")
     bob.teams.sync(bob.project_id)
-    assert bob.teams.state(bob.project_id)["authors"] == ["Mallory", "김민지"]
+    assert bob.teams.state(bob.project_id).authors == ["Mallory", "김민지"]
     assert len(bob.theirs()) == MAX_OF_AUTHOR + 1

@@ -20,22 +20,18 @@ def setup(state: State, arguments: ops.TeamSetup, progress: Progress) -> ops.Tea
 
 def status(state: State, arguments: ops.TeamStatus, progress: Progress) -> ops.TeamState:
     """Return the team in numbers; asks no server."""
-    teams, (project_id, place) = services_of(state).teams, state.projects.find(arguments.project_dir)
-    found = teams.state(project_id, place.root)
-    found |= {"address": shown(found["address"]), "name": found["author"], "left_out": _listed(found["left_out"])}
-    return ops.TeamState(**{name: found[name] for name in ops.TeamState.__struct_fields__})
+    project_id, place = state.projects.find(arguments.project_dir)
+    return services_of(state).teams.state(project_id, place.root)
 
 
 def push(state: State, arguments: ops.TeamPush, progress: Progress) -> ops.TeamPushed:
     """Send promoted notes, take others back. Raises ShareError."""
-    done = services_of(state).teams.sync(project_of(state, arguments.project_dir), pulls=False)
-    return ops.TeamPushed(notes=done.sent, withdrawn=done.withdrawn)
+    return services_of(state).teams.sync(project_of(state, arguments.project_dir), pulls=False)[0]
 
 
 def pull(state: State, arguments: ops.TeamPull, progress: Progress) -> ops.TeamPulled:
     """Take colleagues' notes in. Raises ShareError."""
-    done = services_of(state).teams.sync(project_of(state, arguments.project_dir), pushes=False)
-    return ops.TeamPulled(notes=done.notes, new=done.new, gone=done.gone, left_out=_listed(done.left_out))
+    return services_of(state).teams.sync(project_of(state, arguments.project_dir), pushes=False)[1]
 
 
 def leave(state: State, arguments: ops.TeamLeave, progress: Progress) -> ops.TeamLeft:
@@ -53,9 +49,5 @@ def promote(state: State, arguments: ops.Promote, progress: Progress) -> ops.Pro
         services.teams.sync(memory.project_id, pulls=False)
     except ShareError as bad:  # noted. It goes with the next session
         problem = str(bad)
-    address = shown(services.teams.state(memory.project_id)["address"])
+    address = services.teams.state(memory.project_id).address
     return ops.Promoted(memory=memory_row(state, memory), address=address, problem=problem)
-
-
-def _listed(left_out: dict[str, int]) -> list[ops.LeftOut]:
-    return [ops.LeftOut(why=why, notes=count) for why, count in sorted(left_out.items())]
