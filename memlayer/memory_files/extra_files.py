@@ -14,14 +14,15 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from memlayer.edge.capture.spool import event_id
 from memlayer.edge.home import paths, project
 from memlayer.edge.home.session_ids import FILE_SESSION
-from memlayer.indexing.document import Piece, pieces_of
+from memlayer.indexing.document import pieces_of
 from memlayer.indexing.indexer import Indexer
 from memlayer.kinds import Category
+from memlayer.memory_files.markdown import plain_text
 from memlayer.model import GLOBAL, Memory
 from memlayer.ports import MemoryQuery, Store
 from memlayer.records import small_files
@@ -40,6 +41,17 @@ _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 @dataclass
+class ReadFile:
+    """A document as it was last read."""
+
+    mtime_ns: int
+    size_bytes: int
+    project_id: str
+    digest: str = ""
+    problem: str = ""
+
+
+@dataclass
 class ExtraFiles:
     """Extra Markdown, kept by the daemon's writer. Others use `has_global` and `notices`."""
 
@@ -53,7 +65,7 @@ class ExtraFiles:
     max_tokens: int = 400
     overlap_tokens: int = 80
     has_global: bool = False  # whether some of it belongs to every project
-    _known: dict[str, dict[str, Any]] | None = None  # path -> its state when last read
+    _known: dict[str, ReadFile] | None = None  # by path
     _problems: dict[str, str] = field(default_factory=dict)
 
     def notices(self) -> list[str]:
@@ -74,66 +86,40 @@ class ExtraFiles:
 
     def sync(self) -> bool:
         """Bring the store up to date; False if more is left."""
-        known, hosts = dict(self._load()), self.host_folders()
+        known, hosts = self._load(), self.host_folders()
         if not (self.named or known or hosts):
             return True
         walked = walk((*self.named, *hosts), self.home)
-        self._problems = dict(walked.problems)
-        present = {file.path for file in walked.files}
-        gone = [path for path in known if path not in present and not _is_below(path, walked.missing)]
+        gone = [path for path in known if path not in walked.files and not _is_below(path, walked.missing)]
         retired = [piece for path in gone for piece in self._held(path).values()]
-        for path in gone:
-            del known[path]
+        known = {path: seen for path, seen in known.items() if path not in gone}
         fresh: list[Memory] = []
         looked = 0
         is_done = True
-        for file in walked.files:
-            project_id, root = self._owner(file.path, hosts)
-            before = known.get(file.path, {})
-            state = {"mtime_ns": file.mtime_ns, "size_bytes": file.size_bytes, "project_id": project_id}
-            if {name: before.get(name) for name in state} != state:
+        for path, at in walked.files.items():
+            project_id, root = self._owner(path, hosts)
+            before = known.get(path)
+            if before is None or (before.mtime_ns, before.size_bytes, before.project_id) != (*at, project_id):
                 if len(fresh) >= BATCH or looked >= BATCH:
                     is_done = False
                     break
                 looked += 1
-                known[file.path] = {**state, **self._read(file, project_id, root, before, fresh, retired)}
-            if known[file.path]["problem"]:
-                self._problems[file.path] = known[file.path]["problem"]
+                text, problem = read_text(path)
+                digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:32]
+                known[path] = ReadFile(*at, project_id, digest, problem)
+                if before is None or (before.digest, before.project_id) != (digest, project_id):
+                    stored = self._held(path)
+                    wanted = self._pieces(path, text, max(0, at[0] // 1_000_000), project_id, root, stored)
+                    fresh += [piece for key, piece in wanted.items() if stored.get(key) != piece]
+                    retired += [row for key, row in stored.items() if key not in wanted and not row.superseded_by]
         self._put(fresh)
         self._retire(retired)
         self._known = known
-        self.has_global = any(state["project_id"] == GLOBAL for state in known.values())
+        self._problems = walked.problems | {path: seen.problem for path, seen in known.items() if seen.problem}
+        self.has_global = any(seen.project_id == GLOBAL for seen in known.values())
         if looked or gone:
-            self._save(known)
+            small_files.write(self._path, known)
         return is_done
-
-    def _read(
-        self,
-        file: FoundFile,
-        project_id: str,
-        root: str,
-        before: dict[str, Any],
-        fresh: list[Memory],
-        retired: list[Memory],
-    ) -> dict[str, str]:
-        """Read one file, sort its fresh and retired pieces, return its state."""
-        try:
-            text, problem = read_text(file.path)
-        except OSError as bad:
-            text, problem = "", "cannot be read: %s" % bad.strerror
-        digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:32]
-        if before.get("digest") != digest or before.get("project_id") != project_id:
-            stored = self._held(file.path)
-            cut = pieces_of(text, max_tokens=self.max_tokens, overlap_tokens=self.overlap_tokens)
-            pieces = self._memories(file, cut, project_id, root)
-            wanted = {piece.id: piece for piece in pieces if piece.id not in self.tombstones}
-            for key in wanted.keys() & stored.keys():  # its day is when it was first seen
-                wanted[key] = replace(
-                    wanted[key], at_ms=stored[key].at_ms, key=stored[key].key, pinned=stored[key].pinned
-                )
-            fresh += [piece for key, piece in wanted.items() if stored.get(key) != piece]
-            retired += [piece for key, piece in stored.items() if key not in wanted and not piece.superseded_by]
-        return {"digest": digest, "problem": problem}
 
     def _held(self, path: str) -> dict[str, Memory]:
         return {
@@ -158,21 +144,22 @@ class ExtraFiles:
                 )
                 self.store.drop_chunks([piece.id for piece in gone])
 
-    def _memories(self, file: FoundFile, cut: list[Piece], project_id: str, root: str) -> list[Memory]:
-        name = os.path.relpath(file.path, root) if root else _shortened(file.path)
-        at_ms = max(0, file.mtime_ns // 1_000_000)
+    def _pieces(
+        self, path: str, text: str, at_ms: int, project_id: str, root: str, stored: dict[str, Memory]
+    ) -> dict[str, Memory]:
+        """Return the memories of a file's pieces, by id."""
+        name = os.path.relpath(path, root) if root else _shortened(path)
+        owner = {"project_id": project_id, "session_id": _session_of(path)}
         seen: Counter[str] = Counter()
-        out = []
-        for piece in cut:
+        out = {}
+        for piece in pieces_of(text, max_tokens=self.max_tokens, overlap_tokens=self.overlap_tokens):
             seen[piece.text] += 1
-            memory_id = event_id(file.path, str(seen[piece.text]), "file", piece.text)
-            kind = "%s:%d-%d" % (name, piece.start_line, piece.end_line)
-            session_id = _session_of(file.path)
-            out.append(
-                new_memory(
-                    memory_id, Category.CUSTOM, kind, piece.text, at_ms, project_id=project_id, session_id=session_id
-                )
-            )
+            memory_id = event_id(path, str(seen[piece.text]), "file", piece.text)
+            if memory_id not in self.tombstones:
+                kind = "%s:%d-%d" % (name, piece.start_line, piece.end_line)
+                new = new_memory(memory_id, Category.CUSTOM, kind, piece.text, at_ms, **owner)
+                old = stored.get(memory_id, new)  # its day is when it was first seen
+                out[memory_id] = replace(new, at_ms=old.at_ms, key=old.key, pinned=old.pinned)
         return out
 
     def _owner(self, path: str, hosts: dict[str, str]) -> tuple[str, str]:
@@ -197,9 +184,9 @@ class ExtraFiles:
             at = os.path.dirname(at)
         return GLOBAL, ""
 
-    def _load(self) -> dict[str, dict[str, Any]]:
+    def _load(self) -> dict[str, ReadFile]:
         if self._known is None:
-            known = small_files.read(self._path, dict[str, dict[str, Any]]) or {}
+            known = small_files.read(self._path, dict[str, ReadFile]) or {}
             pieces = [
                 memory
                 for memory in self.store.memories(MemoryQuery(category=Category.CUSTOM, limit=EVERYTHING))
@@ -211,9 +198,6 @@ class ExtraFiles:
             )
             self._known = known
         return self._known
-
-    def _save(self, known: dict[str, dict[str, Any]]) -> None:
-        small_files.write(self._path, known)
 
     @property
     def _path(self) -> str:
@@ -233,28 +217,21 @@ def _is_below(path: str, folders: tuple[str, ...]) -> bool:
     return any(path == folder or path.startswith(folder + os.sep) for folder in folders)
 
 
-class FoundFile(NamedTuple):
-    """A file on disk: real path, and state to see a change."""
-
-    path: str
-    mtime_ns: int
-    size_bytes: int
-
-
 class Walk(NamedTuple):
     """The files below the named paths.
 
-    files: in order, each once. missing: named paths not on disk. problems: path -> why left out.
+    files: real path -> its mtime in ns and size, in order. missing: named paths not on disk. problems: path -> why left
+    out.
     """
 
-    files: tuple[FoundFile, ...]
+    files: dict[str, tuple[int, int]]
     missing: tuple[str, ...]
     problems: dict[str, str]
 
 
 def walk(named: Iterable[str], home: str) -> Walk:
     """Find Markdown below the named paths, without links and hidden files."""
-    files: dict[str, FoundFile] = {}
+    files: dict[str, tuple[int, int]] = {}
     missing, problems = [], {}
     for name in named:
         path = os.path.realpath(os.path.expanduser(name))
@@ -263,32 +240,32 @@ def walk(named: Iterable[str], home: str) -> Walk:
         elif not os.path.exists(path):
             missing.append(path)
             problems[name] = "not there; its earlier text is kept"
-        elif os.path.isfile(path):
-            _add(files, problems, path)
         else:
-            for file_path in _markdown_below(path, os.path.realpath(home)):
+            for one in [path] if os.path.isfile(path) else _markdown_below(path, os.path.realpath(home)):
                 if len(files) >= MAX_FILES:
                     problems[name] = "more than %d files; the rest is left out" % MAX_FILES
                     break
-                _add(files, problems, file_path)
-    return Walk(tuple(files.values()), tuple(missing), problems)
+                try:
+                    info = os.lstat(one)
+                    one.encode("utf-8")
+                except (OSError, UnicodeEncodeError):
+                    problems[one] = "cannot be read"
+                    continue
+                if stat.S_ISREG(info.st_mode):
+                    files.setdefault(one, (info.st_mtime_ns, info.st_size))
+    return Walk(files, tuple(missing), problems)
 
 
 def read_text(path: str) -> tuple[str, str]:
-    """Return (text with newlines only, "") or ("", the problem). Raises OSError."""
-    fd = os.open(path, _FLAGS)
-    with os.fdopen(fd, "rb") as file:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            return "", "no plain file"
-        raw = file.read(MAX_FILE_BYTES + 1)
-    if len(raw) > MAX_FILE_BYTES:
-        return "", "longer than %d bytes" % MAX_FILE_BYTES
-    if b"\0" in raw:
-        return "", "not text"
+    """Return (text with newlines only, "") or ("", the problem)."""
     try:
-        return raw.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n"), ""
-    except UnicodeDecodeError:
-        return "", "not UTF-8 text"
+        fd = os.open(path, _FLAGS)
+        with os.fdopen(fd, "rb") as file:
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
+                return "", "no plain file"
+            return plain_text(file.read(MAX_FILE_BYTES + 1), MAX_FILE_BYTES)
+    except OSError as bad:
+        return "", "cannot be read: %s" % bad.strerror
 
 
 def _markdown_below(folder: str, home: str) -> Iterator[str]:
@@ -301,14 +278,3 @@ def _markdown_below(folder: str, home: str) -> Iterator[str]:
         for name in sorted(names):
             if name.lower().endswith(SUFFIXES) and not name.startswith("."):
                 yield os.path.join(at, name)
-
-
-def _add(files: dict[str, FoundFile], problems: dict[str, str], path: str) -> None:
-    try:
-        info = os.lstat(path)
-        path.encode("utf-8")
-    except (OSError, UnicodeEncodeError):
-        problems[path] = "cannot be read"
-        return
-    if stat.S_ISREG(info.st_mode):
-        files.setdefault(path, FoundFile(path, info.st_mtime_ns, info.st_size))

@@ -202,17 +202,22 @@ def _bullet(line: Line) -> list[str]:
     return [head, *("  " + following if following else "" for following in rest)]
 
 
+def plain_text(raw: bytes, max_bytes: int) -> tuple[str, str]:
+    """Return (text with newlines only, "") or ("", the problem)."""
+    if len(raw) > max_bytes:
+        return "", "it is longer than %d bytes" % max_bytes
+    try:
+        text = raw.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError:
+        return "", "it is not UTF-8 text"
+    return ("", "it is not text") if "\0" in text else (text, "")
+
+
 def parse(raw: bytes) -> Parsed:
     """Read a file back after any editor. Never raises on any bytes."""
-    if len(raw) > MAX_FILE_BYTES:
-        return Parsed(None, False, (), "it is longer than %d bytes" % MAX_FILE_BYTES)
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return Parsed(None, False, (), "it is not UTF-8 text")
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    if "\0" in text:
-        return Parsed(None, False, (), "it is not text")
+    text, problem = plain_text(raw, MAX_FILE_BYTES)
+    if problem:
+        return Parsed(None, False, (), problem)
     if all(mark.search(text) for mark in _CONFLICT):
         return Parsed(None, False, (), "it holds an unresolved merge")
     reader = _Reader(text.split("\n"))

@@ -226,9 +226,9 @@ def test_only_plain_markdown_below_the_folder_is_read(shelf: Shelf, tmp_path: Pa
     (notes / "good.md").write_text("좋은 글", encoding="utf-8")
     shelf.named = (str(tmp_path / "노트"),)
     found = walk(shelf.named, str(shelf.home))
-    assert [os.path.basename(one.path) for one in found.files] == ["good.md"]
-    assert walk([str(tmp_path)], str(shelf.home)).files[0].path.startswith(str(tmp_path))
-    assert not any(one.path.startswith(str(shelf.home)) for one in walk([str(tmp_path)], str(shelf.home)).files)
+    assert [os.path.basename(path) for path in found.files] == ["good.md"]
+    assert next(iter(walk([str(tmp_path)], str(shelf.home)).files)).startswith(str(tmp_path))
+    assert not any(path.startswith(str(shelf.home)) for path in walk([str(tmp_path)], str(shelf.home)).files)
 
 
 @pytest.mark.parametrize(
