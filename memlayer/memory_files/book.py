@@ -45,8 +45,7 @@ class Book(Left):
             raise UserError("a project's id is not one of memlayer's: %r" % project_id[:40])
         self.id = project_id
         self._folder = os.path.join(paths.cache(home), "files", project_id)
-        left = small_files.read(os.path.join(self._folder, STATE), Left) or Left()
-        super().__init__(**vars(left))
+        super().__init__(**vars(small_files.read(os.path.join(self._folder, STATE), Left) or Left()))
         self.accepted = self.path if self.accepted is None else self.accepted
         self.files = self.files or dict.fromkeys(self._of_earlier_version(), "")
         self._saved = Left()

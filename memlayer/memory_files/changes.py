@@ -34,10 +34,6 @@ class FileChanges(NamedTuple):
     refused: int = 0
     why: str = ""
 
-    @property
-    def is_empty(self) -> bool:
-        return not (self.edited or self.deleted or self.added or self.strays or self.pinned)
-
 
 def compare(
     known: Sequence[FileEntry],

@@ -7,6 +7,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from memlayer.consolidation import lineage
 from memlayer.consolidation.consolidator import Consolidator
@@ -56,6 +57,25 @@ class EditCounts:
         return EditCounts(self.added + other.added, self.edited + other.edited, self.removed + other.removed)
 
 
+class SavedFile(NamedTuple):
+    """A file that a person saved.
+
+    is_recorded: memlayer has read or written it here. in_tree: in the work tree, where anybody may have changed it: its
+    new lines are notes, and it changes and ends no wish or decision.
+    """
+
+    project_id: str
+    name: str
+    digest: str
+    parsed: Parsed
+    is_recorded: bool
+    in_tree: bool
+
+    @property
+    def is_ours(self) -> bool:
+        return self.is_recorded or self.parsed.written is not None
+
+
 @dataclass
 class Edits:
     """Changes applied to the store, by the daemon's writer."""
@@ -67,39 +87,29 @@ class Edits:
     now_ms: Callable[[], int] = _now_ms
 
     def take(
-        self,
-        project_id: str,
-        name: str,
-        parsed: Parsed,
-        *,
-        is_ours: bool,
-        held: Mapping[str, int],
-        removed: dict[str, str],
-        in_tree: bool,
+        self, saved: SavedFile, held: Mapping[str, int], removed: dict[str, str]
     ) -> tuple[EditCounts, FileChanges] | None:
         """Apply a file's changes; None for too many new lines.
 
-        Idempotent, for a known text is not added again. Raises StoreError. is_ours: memlayer has written it here. held:
-        citation -> number of files that hold it now. removed: see Book. in_tree: of a file in the work tree, which
-        anybody may have changed: its new lines are notes, and it changes and ends no wish or decision.
+        Idempotent, for a known text is not added again. Raises StoreError. held: citation -> number of saved files with
+        it. removed: see Book.
         """
-        rows = current(self.store, project_id, name)
+        rows, parsed = current(self.store, saved.project_id, saved.name), saved.parsed
         now = [FileEntry(row.citation, digest(told(row)), row.pinned) for row in rows]
         known = now if parsed.written is None else parsed.written
         own = {item.citation for item in parsed.items}
         changes = compare(
-            known, parsed.items, is_whole=parsed.is_whole or not (is_ours or parsed.written is not None),
-            is_known=parsed.written is not None, now=now,
-            elsewhere={entry.citation for entry in known if held[entry.citation] > (entry.citation in own)},
+            known, parsed.items, is_whole=parsed.is_whole or not saved.is_ours, is_known=parsed.written is not None,
+            now=now, elsewhere={entry.citation for entry in known if held[entry.citation] > (entry.citation in own)},
         )  # fmt: skip
         cited = sorted({one.citation for one in (*known, *changes.strays)})
-        page = _Page(self, project_id, name, {entry.digest for entry in now}, parsed.base, removed, is_ours, in_tree)
-        for row in self.store.memories(MemoryQuery(citations=cited, project_id=project_id, limit=EVERYTHING)):
+        page = _Page(self, saved, {entry.digest for entry in now}, removed)
+        query = MemoryQuery(citations=cited, project_id=saved.project_id, limit=EVERYTHING)
+        for row in self.store.memories(query):
             page.rows[row.citation].append(row)
-        if in_tree:
-            changes = page.of_anybody(changes)
         if len(changes.added) + len(changes.strays) + len({*cited} - {*page.rows}) > MOST_ADDED:
             return None
+        changes = page.of_anybody(changes) if saved.in_tree else changes
         edited = sum(page.edit(entry, item) for entry, item in changes.edited)
         edited += sum(page.pin(entry, pinned) for entry, pinned in changes.pinned)
         taken = sum(map(page.retire, changes.deleted))
@@ -110,19 +120,12 @@ class Edits:
 
 @dataclass
 class _Page:
-    """One file's changes.
-
-    known: digests of its memories. base: name of the state that the edit began from. Others: see Edits.take.
-    """
+    """A saved file's changes. known: digests of its memories."""
 
     edits: Edits
-    project_id: str
-    name: str
+    saved: SavedFile
     known: set[str]
-    base: str
     removed: dict[str, str]
-    is_ours: bool
-    in_tree: bool
     rows: defaultdict[str, list[Memory]] = field(default_factory=lambda: defaultdict(list))  # by citation
 
     def of_anybody(self, changes: FileChanges) -> FileChanges:
@@ -147,7 +150,7 @@ class _Page:
         rows = [row for row in self._rows_of(entry)[:1] if not row.superseded_by]
         for row in rows:
             self.edits.consolidator.retire(row)
-            self.removed[row.id] = self.base
+            self.removed[row.id] = self.saved.parsed.base
         return len(rows)
 
     def add(self, kind: str, text: str) -> int:
@@ -157,8 +160,11 @@ class _Page:
     def keep(self, item: Item) -> int:
         """Take a bullet back whose deletion was undone, or another home's."""
         rows = self.rows.get(item.citation, [])
-        is_undone = any(_is_retired(row) and self.base and self.removed.get(row.id) == self.base for row in rows)
-        is_foreign = not rows and (self.in_tree or not self.is_ours)
+        is_undone = any(
+            _is_retired(row) and self.saved.parsed.base and self.removed.get(row.id) == self.saved.parsed.base
+            for row in rows
+        )
+        is_foreign = not rows and (self.saved.in_tree or not self.saved.is_recorded)
         return self.stray(item) if is_undone or is_foreign else 0
 
     def stray(self, item: Item) -> int:
@@ -170,10 +176,10 @@ class _Page:
             self.edits.consolidator.restore(back[0])
             self.removed.pop(back[0].id, None)
             return 1
-        if same or self._is_gone(item) or (not self.base and self._is_earlier(words, cited)):
+        if same or self._is_gone(item) or (not self.saved.parsed.base and self._is_earlier(words, cited)):
             return 0
         now = [row for row in cited if not row.superseded_by]
-        if len(now) == 1 and not self.in_tree:
+        if len(now) == 1 and not self.saved.in_tree:
             return self._reword(now[0], item.text)
         return self.add(item.kind or Kind.NOTE, item.text)
 
@@ -187,7 +193,7 @@ class _Page:
         headline, subject = fitting(*map(clean, headed))
         first, *rest = _texts(body) or [""]
         new = digest(with_headline(first, headline, subject))
-        if not first or digest(told(memory)) == new or (not self.base and self._is_earlier(new, [memory])):
+        if not first or digest(told(memory)) == new or (not self.saved.parsed.base and self._is_earlier(new, [memory])):
             return 0
         if memory.superseded_by:  # replaced meanwhile. The user's words are the newest
             return self.add(memory.kind, text)
@@ -206,19 +212,19 @@ class _Page:
     def _is_gone(self, item: Item) -> bool:
         """True if a bullet's memory was forgotten, or removed by retention."""
         tombstones, text = self.edits.tombstones, parted(item.text)[0]
-        if any(tombstones.forgot_statement(self.project_id, one) for one in (text, to_nfc(text))):
+        if any(tombstones.forgot_statement(self.saved.project_id, one) for one in (text, to_nfc(text))):
             return True
         is_forgotten = any(citation_of(one) == item.citation for one in tombstones.ids())
         return item.citation not in self.rows and (is_forgotten or self._is_aged_out(item))
 
     def _is_aged_out(self, item: Item) -> bool:
         """True if retention deleted the memories of a bullet's day."""
-        day = day_of(self.name) or item.stamp
+        day = day_of(self.saved.name) or item.stamp
         try:
             begun_ms = noon_ms(day) - HALF_A_DAY_MS
         except (ValueError, TypeError, OverflowError):  # no day, or an impossible one
             return False
-        kinds = (Category.DAILY, Category.CORE) if day_of(self.name) else (Category.CORE,)
+        kinds = (Category.DAILY, Category.CORE) if day_of(self.saved.name) else (Category.CORE,)
         return not item.pinned and any(self.edits.tombstones.deleted_by_age_ms(begun_ms, kind) for kind in kinds)
 
     def _add(self, kind: str, text: str, headline: str = "", subject: str = "") -> int:
@@ -226,21 +232,21 @@ class _Page:
         if key in self.known:
             return 0
         self.known.add(key)
-        if day_of(self.name):
+        if day_of(self.saved.name):
             self._add_note(text)
         else:
-            kind = Kind.NOTE if self.in_tree else kind
-            new = statement_of(self.project_id, text, kind, at_ms=self.edits.now_ms())
-            files = (".memlayer/" + self.name,) if self.in_tree else ()
+            kind = Kind.NOTE if self.saved.in_tree else kind
+            new = statement_of(self.saved.project_id, text, kind, at_ms=self.edits.now_ms())
+            files = (".memlayer/" + self.saved.name,) if self.saved.in_tree else ()
             self.edits.consolidator.add_statement(replace(new, files=files, headline=headline, subject=subject))
         return 1
 
     def _add_note(self, text: str) -> None:
         """Add a user's own, searchable line in a day's file."""
-        day, now_ms = day_of(self.name), self.edits.now_ms()
+        day, now_ms = day_of(self.saved.name), self.edits.now_ms()
         at_ms = now_ms if local_day(now_ms) == day else noon_ms(day)
-        memory_id = event_id(self.project_id, day, Kind.NOTE, text)
-        memory = new_memory(memory_id, Category.CUSTOM, Kind.NOTE, text, at_ms, project_id=self.project_id)
+        memory_id = event_id(self.saved.project_id, day, Kind.NOTE, text)
+        memory = new_memory(memory_id, Category.CUSTOM, Kind.NOTE, text, at_ms, project_id=self.saved.project_id)
         with self.edits.indexer.lock:
             self.edits.store.put_memories([memory])
             self.edits.indexer.index([memory])

@@ -45,19 +45,19 @@ class AnchoredFolder:
     """An open folder; a `with` closes it."""
 
     def __init__(self, fd: int, path: str) -> None:
-        self._fd = fd
+        self.fd = fd
         self.path = path
 
     def __enter__(self) -> AnchoredFolder:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, bad: BaseException | None, at: TracebackType | None) -> None:
-        os.close(self._fd)
+        os.close(self.fd)
 
     def stamp(self, name: str) -> Stamp | None:
         """Return the stamp of a file, None without one. Raises NoPlainFile."""
         try:
-            info = os.stat(name, dir_fd=self._fd, follow_symlinks=False)
+            info = os.stat(name, dir_fd=self.fd, follow_symlinks=False)
         except FileNotFoundError:
             return None
         if not stat.S_ISREG(info.st_mode):
@@ -69,7 +69,7 @@ class AnchoredFolder:
         if self.stamp(name) is None:
             return None
         try:
-            fd = os.open(name, _FLAGS | os.O_NONBLOCK, dir_fd=self._fd)
+            fd = os.open(name, _FLAGS | os.O_NONBLOCK, dir_fd=self.fd)
         except FileNotFoundError:
             return None
         with os.fdopen(fd, "rb") as file:
@@ -79,14 +79,14 @@ class AnchoredFolder:
 
     def names(self) -> list[str]:
         """Return all names in the folder, sorted."""
-        return sorted(os.listdir(self._fd))
+        return sorted(os.listdir(self.fd))
 
     def sweep(self) -> None:
         """Remove temporary files that a crash left."""
         for name in self.names():
             if _TEMPORARY.match(name):
                 with contextlib.suppress(OSError):  # a folder may have that name
-                    os.unlink(name, dir_fd=self._fd)
+                    os.unlink(name, dir_fd=self.fd)
 
     def replace(self, name: str, data: bytes, expected: str) -> bool:
         """Replace a file by `data` if it is as expected.
@@ -96,30 +96,30 @@ class AnchoredFolder:
         """
         temporary = ".tmp-%s-%d" % (name[:80], os.getpid())
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary, dir_fd=self._fd)
+            os.unlink(temporary, dir_fd=self.fd)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        fd = os.open(temporary, flags, paths.FILE_MODE, dir_fd=self._fd)
+        fd = os.open(temporary, flags, paths.FILE_MODE, dir_fd=self.fd)
         try:
             try:
                 view = memoryview(data)
                 while view:
                     view = view[os.write(fd, view) :]
                 if self.stamp(name) is not None:
-                    before = os.stat(name, dir_fd=self._fd, follow_symlinks=False).st_mode
+                    before = os.stat(name, dir_fd=self.fd, follow_symlinks=False).st_mode
                     os.fchmod(fd, stat.S_IMODE(before) & 0o777)
                 os.fsync(fd)
             finally:
                 os.close(fd)
             # As late as possible: an editor may have saved while the disk was busy.
             if self.digest(name) != expected:
-                os.unlink(temporary, dir_fd=self._fd)
+                os.unlink(temporary, dir_fd=self.fd)
                 return False
-            os.rename(temporary, name, src_dir_fd=self._fd, dst_dir_fd=self._fd)
+            os.rename(temporary, name, src_dir_fd=self.fd, dst_dir_fd=self.fd)
         except OSError:
             with contextlib.suppress(OSError):
-                os.unlink(temporary, dir_fd=self._fd)
+                os.unlink(temporary, dir_fd=self.fd)
             raise
-        os.fsync(self._fd)
+        os.fsync(self.fd)
         return True
 
     def remove(self, name: str, expected: str) -> bool:
@@ -127,13 +127,9 @@ class AnchoredFolder:
         if self.digest(name) != expected:
             return False
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(name, dir_fd=self._fd)
-        os.fsync(self._fd)
+            os.unlink(name, dir_fd=self.fd)
+        os.fsync(self.fd)
         return True
-
-    def remove_empty_folder(self, name: str) -> None:
-        """Remove an empty folder. Raises OSError for any other."""
-        os.rmdir(name, dir_fd=self._fd)
 
     def digest(self, name: str) -> str:
         """Return digest_of() a file, "" without one. Raises NoPlainFile, or OSError."""
@@ -178,7 +174,7 @@ def remove_empty(anchor: str, parts: Sequence[str], *, levels: int) -> None:
     """Remove the folder anchor/parts if empty, and so many `levels` upwards."""
     for end in range(len(parts), len(parts) - levels, -1):
         with contextlib.suppress(OSError), open_folder(anchor, parts[: end - 1], make=False) as above:
-            above.remove_empty_folder(parts[end - 1])
+            os.rmdir(parts[end - 1], dir_fd=above.fd)
 
 
 class FilePlace(NamedTuple):

@@ -26,10 +26,9 @@ _ALONE = re.compile(r"(?:`{3,}|~{3,})[ \t]*[^\s`~]*[ \t]*$")
 
 # The order is that of the sections in the file.
 HEADINGS: dict[str, str] = {kind: row.heading for kind, row in KINDS.items() if row.heading}
-_ALSO: dict[str, str] = {
-    **{word: kind for kind, row in KINDS.items() for word in row.korean},
-    "causes": Kind.CAUSE,
-}
+_KINDS: dict[str, str] = {heading.casefold(): kind for kind, heading in HEADINGS.items()}
+_KINDS |= {kind: kind for kind in HEADINGS} | {word: kind for kind, row in KINDS.items() for word in row.korean}
+_KINDS |= {"causes": Kind.CAUSE}
 MAX_FILE_BYTES = 8_000_000
 HEAD = (
     "<!-- memlayer keeps this file and reads your changes back: change a line, delete one, or add one under a heading; "
@@ -287,15 +286,9 @@ class _Reader:
         if match is None:
             return False
         name = to_nfc(normalized(match.group(2) or ""))
-        known = {heading.casefold(): kind for kind, heading in HEADINGS.items()}
-        known.update({kind: kind for kind in HEADINGS})
-        known.update(_ALSO)
-        if len(match.group(1)) == 1:  # the title
-            self._kind, self._heading = Kind.NOTE, ""
-        elif name.casefold() in known:
-            self._kind, self._heading = known[name.casefold()], ""
-        else:
-            self._kind, self._heading = "", name
+        is_title = len(match.group(1)) == 1
+        self._kind = Kind.NOTE if is_title else _KINDS.get(name.casefold(), "")
+        self._heading = "" if self._kind else name
         self._at += 1
         return True
 

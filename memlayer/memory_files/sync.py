@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from memlayer.memory_files.book import CORE_PAGE, Book
-from memlayer.memory_files.edits import MOST_ADDED, EditCounts, Edits
+from memlayer.memory_files.edits import MOST_ADDED, EditCounts, Edits, SavedFile
 from memlayer.memory_files.folders import (
     AnchoredFolder,
     FilePlace,
@@ -27,7 +27,7 @@ from memlayer.memory_files.folders import (
     place_of,
     remove_empty,
 )
-from memlayer.memory_files.markdown import Parsed, parse
+from memlayer.memory_files.markdown import parse
 from memlayer.memory_files.pages import DAILY_FOLDER, EVERYTHING, day_of, local_day, page_of_day
 from memlayer.memory_files.pages import pages as pages_of
 from memlayer.ports import Store
@@ -154,65 +154,64 @@ class MemoryFiles:
 
     def _read_back(self, book: Book, place: FilePlace) -> tuple[EditCounts, list[str]]:
         """Apply a user's changes; return (their counts, the changed files)."""
-        skipped, book.skipped = book.skipped, {}
-        saved: dict[str, tuple[str, Parsed]] = {}
+        before, book.skipped = book.skipped, {}
+        saved: list[SavedFile] = []
         for below in ("", DAILY_FOLDER + "/"):
             with book.opened(place, below) as (folder, _):
                 if folder is not None:
                     folder.sweep()
                     names = [below + file for file in folder.names()]
-                    for name in (name for name in names if name == CORE_PAGE or day_of(name)):
-                        saved.update(self._read(book, folder, name, place, is_new=name in skipped))
-        held = Counter(key for _, parsed in saved.values() for key in {item.citation for item in parsed.items})
-        counts = [self._take(book, name, *one, held, in_tree=place.in_tree) for name, one in saved.items()]
+                    names = [name for name in names if name == CORE_PAGE or day_of(name)]
+                    read = [self._read(book, folder, name, place, was_skipped=name in before) for name in names]
+                    saved += filter(None, read)
+        held = Counter(key for one in saved for key in {item.citation for item in one.parsed.items})
+        counts = [self._take(book, one, held) for one in saved]
         book.save()
-        return sum(counts, EditCounts()), [name for name in saved if name not in book.skipped]
+        return sum(counts, EditCounts()), [one.name for one in saved if one.name not in book.skipped]
 
     def _read(
-        self, book: Book, folder: AnchoredFolder, name: str, place: FilePlace, *, is_new: bool
-    ) -> dict[str, tuple[str, Parsed]]:
-        """Return {name: (digest, content)}, nothing for an unchanged or unreadable file."""
+        self, book: Book, folder: AnchoredFolder, name: str, place: FilePlace, *, was_skipped: bool
+    ) -> SavedFile | None:
+        """Read one file; None for an unchanged or unreadable one."""
         file = name.rpartition("/")[2]
+        is_recorded = name in book.files
         try:
             stamp = folder.stamp(file)
-            if place.in_tree and name not in book.files and book.accepted != place.path:
+            if place.in_tree and not is_recorded and book.accepted != place.path:
                 book.skip(name, NOT_ACCEPTED, stamp, to_log=False)
-                return {}
-            if stamp is None or (stamp == book.stamps.get(name) and not is_new):
-                return {}
+                return None
+            if stamp is None or (stamp == book.stamps.get(name) and not was_skipped):
+                return None
             raw = folder.read(file) or b""
         except NoPlainFile as bad:
             book.skip(name, "left alone: %s" % bad.strerror)
-            return {}
-        digest = digest_of(raw)
-        parsed = parse(raw) if digest != book.files.get(name) else None
-        if parsed is not None and parsed.problem:
-            book.skip(name, "left alone and not read: %s" % parsed.problem, stamp)
-            return {}
-        age_s = time.time() - stamp.mtime_ns / 1e9
-        if parsed is not None and _is_ours(book, name, parsed) and not parsed.is_whole and age_s < SETTLE_S:
+            return None
+        if digest_of(raw) == book.files.get(name):
+            book.stamps[name] = stamp
+            return None
+        saved = SavedFile(book.id, name, digest_of(raw), parse(raw), is_recorded, place.in_tree)
+        if saved.parsed.problem:
+            book.skip(name, "left alone and not read: %s" % saved.parsed.problem, stamp)
+        elif saved.is_ours and not saved.parsed.is_whole and time.time() - stamp.mtime_ns / 1e9 < SETTLE_S:
             book.skip(name, UNFINISHED, to_log=False)
-            return {}
-        book.stamps[name] = stamp
-        return {name: (digest, parsed)} if parsed is not None else {}
+        else:
+            book.stamps[name] = stamp
+            return saved
+        return None
 
-    def _take(
-        self, book: Book, name: str, digest: str, parsed: Parsed, held: Mapping[str, int], *, in_tree: bool
-    ) -> EditCounts:
+    def _take(self, book: Book, saved: SavedFile, held: Mapping[str, int]) -> EditCounts:
         """Apply a file's changes. held: citation -> number of files."""
-        taken = self.edits.take(
-            book.id, name, parsed, is_ours=name in book.files, held=held, removed=book.removed, in_tree=in_tree
-        )
+        name, taken = saved.name, self.edits.take(saved, held, book.removed)
         if taken is None:
             book.skip(name, PASTED_IN, book.stamps[name])
             return EditCounts()
         counts, changes = taken
+        book.files[name] = saved.digest
         book.notices.pop(name, None)
-        if changes.refused and _is_ours(book, name, parsed):
+        if changes.refused and saved.is_ours:
             told = (time.strftime("%Y-%m-%d"), changes.refused, changes.why)
             book.notices[name] = "%s: %d deletions were not followed: %s" % told
             log.warning("memory file %s: %s", name, book.notices[name])
-        book.files[name] = digest
         return counts
 
     def _pages(self, book: Book, changed: Iterable[str] | None) -> list[tuple[str, bytes]]:
@@ -279,7 +278,3 @@ class MemoryFiles:
             book.drop(name)
         remove_empty(old.anchor, (*old.parts, DAILY_FOLDER), levels=2)
         return taken
-
-
-def _is_ours(book: Book, name: str, parsed: Parsed) -> bool:
-    return name in book.files or parsed.written is not None
