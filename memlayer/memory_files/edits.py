@@ -7,6 +7,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
 from memlayer.consolidation import lineage
@@ -214,8 +215,11 @@ class _Page:
         tombstones, text = self.edits.tombstones, parted(item.text)[0]
         if any(tombstones.forgot_statement(self.saved.project_id, one) for one in (text, to_nfc(text))):
             return True
-        is_forgotten = any(citation_of(one) == item.citation for one in tombstones.ids())
-        return item.citation not in self.rows and (is_forgotten or self._is_aged_out(item))
+        return item.citation not in self.rows and (item.citation in self._forgotten or self._is_aged_out(item))
+
+    @cached_property
+    def _forgotten(self) -> set[str]:
+        return set(map(citation_of, self.edits.tombstones.ids()))
 
     def _is_aged_out(self, item: Item) -> bool:
         """True if retention deleted the memories of a bullet's day."""

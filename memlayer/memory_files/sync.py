@@ -111,9 +111,11 @@ class MemoryFiles:
                 return (folder.read(file) if folder is not None else None) or b""
         return b""
 
-    def names(self, project_id: str) -> list[str]:
-        """Return the names of a project's files as last written or read."""
-        return sorted(self._book(project_id).files)
+    def paths(self, project_id: str) -> list[str]:
+        """Return the paths of a project's files as last written or read."""
+        folder, names = self.folder(project_id), sorted(self._book(project_id).files)
+        paths = [os.path.join(folder, name) for name in names] if folder else []
+        return [path for path in paths if os.path.lexists(path)]
 
     def notices(self) -> list[str]:
         """Return the user's notices, one line each: a file and its problem."""

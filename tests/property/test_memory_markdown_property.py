@@ -98,6 +98,23 @@ def test_only_edits_are_found(lines: list[Line], data: st.DataObject) -> None:
 
 
 @settings(deadline=None)
+@given(st.lists(LINE, max_size=8, unique_by=lambda one: one.citation), st.data())
+def test_an_old_copy_deletes_nothing_newer(lines: list[Line], data: st.DataObject) -> None:
+    """The copy had `lines`. Since then some were reworded, retired or added."""
+    opened = parse(file_of([("fact", lines)]).encode("utf-8", "replace"))
+    reworded, retired, doomed = (data.draw(st.sets(st.sampled_from(lines or [None]), max_size=2)) for _ in range(3))
+    there = [one for one in lines if one not in retired]
+    there = [one._replace(text="새 말 " + one.text) if one in reworded else one for one in there]
+    now = entries_of([("fact", [*there, Line("newer0", "2026-11-20", "그 사이에 added")])])
+    items = [item for item, one in zip(opened.items, lines, strict=True) if one not in doomed]
+    found = compare(opened.written or (), items, is_whole=True, is_known=True, now=now)
+    deletable = {one.citation for one in doomed if one and one not in reworded and one not in retired}
+    assert {entry.citation for entry in found.deleted} in (deletable, set())  # none of more than half
+    assert found.refused == len({one for one in doomed if one} - retired) - len(found.deleted)
+    assert not (found.edited or found.added or found.strays or found.pinned)
+
+
+@settings(deadline=None)
 @given(SECTIONS, st.data())
 def test_truncated_file_deletes_nothing(sections: list[tuple[str, list[Line]]], data: st.DataObject) -> None:
     raw = file_of(sections).encode("utf-8", "replace")

@@ -96,13 +96,11 @@ def files(state: State, arguments: ops.Files, progress: Progress) -> ops.MemoryF
         taken = asdict(job.result())
         while not state.jobs.submit("extra %d" % id(arguments), lambda: derived.extra_part(state)).result():
             progress("extra files", 0, 1)
-    folder = services.files.folder(project_id)
-    paths = [os.path.join(folder, name) for name in services.files.names(project_id)] if folder else []
     return ops.MemoryFiles(
         project_id=project_id,
         project=state.projects.name(project_id),
-        folder=folder,
-        files=[path for path in paths if os.path.lexists(path)],
+        folder=services.files.folder(project_id),
+        files=services.files.paths(project_id),
         taken_back=taken,
         notices=state.status()["file_notices"],
         extra=services.extra.counts(),

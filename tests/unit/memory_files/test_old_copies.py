@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from memlayer.memory_files.edits import EditCounts
+from memlayer.memory_files.folders import digest_of
 from memlayer.memory_files.markdown import END
 from memlayer.ports import MemoryQuery
 from tests.support.files_in_memory import PLANS, FilesInMemory, bullets, six_facts, written
@@ -245,6 +246,19 @@ def test_file_of_an_earlier_version_is_understood(kept: FilesInMemory) -> None:
     assert sorted(one.name for one in cache.iterdir()) == ["place.json"]
     kept.delete("8443")
     assert kept.sync() == EditCounts(removed=1)
+
+
+@pytest.mark.parametrize("newer", ["그 사이에 알게 된 사실이다.", "A fact that came meanwhile."])
+def test_untouched_file_of_an_earlier_version_is_written_anew(kept: FilesInMemory, newer: str) -> None:
+    raw = "".join(line for line in written(kept.page).splitlines(keepends=True) if "as written" not in line).encode()
+    kept.page.write_bytes(raw)
+    cache = kept.home / "cache" / "files" / kept.project_id
+    (cache / "place.json").write_text(json.dumps({"path": str(kept.folder), "accepted": ""}), encoding="utf-8")
+    (cache / "MEMORY.json").write_text(json.dumps({"read": digest_of(raw)}), encoding="utf-8")
+    kept.say(newer)
+    kept.start()
+    assert kept.sync() == EditCounts()
+    assert kept.files.notices() == [] and newer in written(kept.page) and "as written" in written(kept.page)
 
 
 def test_another_homes_file_is_taken_in(tmp_path: Path) -> None:
