@@ -31,7 +31,7 @@ from memlayer import compose  # noqa: E402
 from memlayer.adapters.lance.store import LanceStore  # noqa: E402
 from memlayer.adapters.sqlite_files import EmbeddingCache  # noqa: E402
 from memlayer.config import Settings  # noqa: E402
-from memlayer.consolidation.extractor import RulesExtractor  # noqa: E402
+from memlayer.consolidation.extractor import RULES  # noqa: E402
 from memlayer.model import Chunk, Event, Memory, chunk_id, event_id  # noqa: E402
 from memlayer.ports import Embedder  # noqa: E402
 from memlayer.text.terms import index_terms  # noqa: E402
@@ -109,7 +109,7 @@ def add_turn(rows: Rows, one: Turn, project_id: str, at_ms: int, vectors: Vector
     ]
     memory = turn_memory(events)
     assert memory is not None
-    memory = replace(memory, settled=RulesExtractor().fingerprint)  # else the daemon reads them all while it is timed
+    memory = replace(memory, settled=RULES)  # else the daemon reads them all while it is timed
     rows.events += events
     rows.memories.append(memory)
     rows.chunks.append(

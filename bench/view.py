@@ -50,7 +50,7 @@ def fill(home: str, project: str, events: int, sessions: int) -> None:
     """Write the store, in a process of its own: LanceDB and a fork do not go together."""
     from memlayer import compose
     from memlayer.adapters.lance.store import LanceStore
-    from memlayer.consolidation.extractor import RulesExtractor
+    from memlayer.consolidation.extractor import RULES
     from memlayer.model import Event, event_id
     from memlayer.records.sessions import Session, Sessions
     from memlayer.turns.turn_memory import turn_memory
@@ -76,7 +76,7 @@ def fill(home: str, project: str, events: int, sessions: int) -> None:
                     turns.setdefault((row.session_id, row.prompt_id), []).append(row)
             made = [memory for one in turns.values() if (memory := turn_memory(one)) is not None]
             store.add_events(rows)
-            store.put_memories([replace(memory, settled=RulesExtractor().fingerprint) for memory in made])
+            store.put_memories([replace(memory, settled=RULES) for memory in made])
             rows.clear()
     known.save_changed()
     store.upkeep(force=True)

@@ -108,8 +108,8 @@ def measure(turns: Iterable[dict[str, Any]], kind: str = "") -> Tally:
         tally.turns += 1
         if "daily" in row:
             tally.dailies += 1
-            tally.daily_right += (result.daily is not None) == row["daily"]
-        if row.get("daily") is (result.daily is None) and not kind:
+            tally.daily_right += bool(result.daily) == row["daily"]
+        if row.get("daily") is (not result.daily) and not kind:
             tally.failures.append(f"{row['id']} daily: wanted {row['daily']}, got {result.daily!r}")
         if "nothing" in row:
             tally.nothing += 1

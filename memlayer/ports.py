@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -350,6 +350,18 @@ class Store(Protocol):
         """Open the tables anew without unreadable rows; True if damage was found."""
 
     def close(self) -> None: ...
+
+
+def memories_by_id(store: Store, ids: Iterable[str]) -> dict[str, Memory]:
+    """Return id -> memory, of the stored ones of these."""
+    wanted = sorted(set(ids))
+    return {row.id: row for row in store.memories(MemoryQuery(ids=wanted, limit=len(wanted)))} if wanted else {}
+
+
+def events_by_id(store: Store, ids: Iterable[str]) -> dict[str, Event]:
+    """Return id -> event, of the stored ones of these, oldest first."""
+    wanted = sorted(set(ids))
+    return {event.id: event for event in store.events(ids=wanted, limit=len(wanted))} if wanted else {}
 
 
 @dataclass(frozen=True)

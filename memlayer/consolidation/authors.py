@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from memlayer.consolidation.extractor import is_noted, is_rule_made
 from memlayer.model import Event, Memory
-from memlayer.ports import Store
+from memlayer.ports import Store, events_by_id
 from memlayer.text.terms import index_terms
 from memlayer.turns.remembered import BY_MODEL
 
@@ -18,8 +18,7 @@ SHARE = 0.8  # of a statement's terms, in the event that it comes from
 
 def events_of(store: Store, memories: Sequence[Memory]) -> dict[str, list[Event]]:
     """Return memory id -> the events that it comes from. Raises StoreError."""
-    ids = sorted({source for memory in memories for source in memory.source_ids})
-    events = {event.id: event for event in store.events(ids=ids, limit=len(ids))} if ids else {}
+    events = events_by_id(store, (source for memory in memories for source in memory.source_ids))
     return {memory.id: [events[key] for key in memory.source_ids if key in events] for memory in memories}
 
 

@@ -15,7 +15,7 @@ from memlayer.consolidation.lineage import earlier_wording
 from memlayer.indexing.indexer import Indexer
 from memlayer.kinds import Category
 from memlayer.model import Memory, Scope
-from memlayer.ports import MemoryQuery, Store
+from memlayer.ports import Store, memories_by_id
 from memlayer.text.terms import index_terms
 from memlayer.text.value_slots import slots
 from memlayer.turns.evidence import joined as joined_evidence
@@ -39,12 +39,7 @@ class Draft:
     def get(self, ids: Iterable[str]) -> list[Memory]:
         """The memories of these ids as they will be."""
         wanted = list(dict.fromkeys(ids))
-        missing = [row for row in wanted if row not in self.memories]
-        stored = (
-            {row.id: row for row in self.store.memories(MemoryQuery(ids=missing, limit=len(missing)))}
-            if missing
-            else {}
-        )
+        stored = memories_by_id(self.store, (id_ for id_ in wanted if id_ not in self.memories))
         return [row for row in (self.memories.get(key) or stored.get(key) for key in wanted) if row is not None]
 
     def commit(self) -> None:

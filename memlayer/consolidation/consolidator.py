@@ -8,22 +8,14 @@ from dataclasses import dataclass, field, replace
 
 from memlayer.consolidation import lineage
 from memlayer.consolidation.conflicts import Conflicts, Draft
-from memlayer.consolidation.extractor import (
-    BY_RULES,
-    RULES,
-    Extracted,
-    RulesExtractor,
-    is_withdrawn,
-    resettle,
-    whole,
-    with_evidence,
-)
+from memlayer.consolidation.extractor import BY_RULES, RULES, is_withdrawn, resettle, with_evidence
+from memlayer.consolidation.rules.extraction import Extraction, extract
 from memlayer.consolidation.statement import as_said, daily_of, found_in, statement_of
 from memlayer.errors import UserError
 from memlayer.indexing.indexer import Indexer
 from memlayer.kinds import KINDS, Category, Kind
 from memlayer.model import Event, Memory
-from memlayer.ports import MemoryQuery, Store
+from memlayer.ports import MemoryQuery, Store, events_by_id, memories_by_id
 from memlayer.records.sessions import Sessions
 from memlayer.records.tombstones import Tombstones
 from memlayer.text.sentences import USER
@@ -39,7 +31,7 @@ MAX_ROWS = 100_000
 ANSWER = "\nAssistant: "  # in the text of a turn
 MAX_READ_CHARS = 40_000  # of a turn. Text pasted into a prompt must not hide how the answer ends
 
-Read = tuple[Memory, Extracted]
+Read = tuple[Memory, Extraction]
 
 
 def _now_ms() -> int:
@@ -59,7 +51,6 @@ class Consolidator:
     sessions: Sessions
     conflicts: Conflicts
     now_ms: Callable[[], int] = _now_ms
-    extractor: RulesExtractor = field(default_factory=RulesExtractor)
     on_rules: Callable[[Sequence[Memory], Sequence[Memory]], object] = lambda turns, rules: None
     on_turns: Callable[[Sequence[Memory]], object] = lambda turns: None  # that are about to be settled
     _changed: set[str] = field(default_factory=set)
@@ -89,7 +80,7 @@ class Consolidator:
         still get one, and wait. texts: whole texts of turns by memory id. Raises StoreError.
         """
         with self.indexer.lock:
-            answered = [turn for turn in turns if turn.settled != self.extractor.fingerprint and ANSWER in turn.text]
+            answered = [turn for turn in turns if turn.settled != RULES and ANSWER in turn.text]
             answered = sorted(answered, key=lambda turn: (-turn.at_ms, turn.id))
             draft, rules = self._drafted(self._read_all(answered))
             self.on_turns(answered)
@@ -109,7 +100,7 @@ class Consolidator:
 
     def _settled(self, turns: Sequence[Memory]) -> list[Memory]:
         self._changed |= {turn.project_id for turn in turns}
-        return [replace(turn, settled=self.extractor.fingerprint) for turn in turns]
+        return [replace(turn, settled=RULES) for turn in turns]
 
     def remember(self, events: Sequence[Event]) -> list[Memory]:
         """Keep texts that a person asked to remember; twice is once."""
@@ -200,9 +191,8 @@ class Consolidator:
 
     def put_back(self, memories: Sequence[Memory]) -> None:
         """Write memories as before a change; the history keeps that."""
-        ids = [row.id for row in memories]
-        now = self.store.memories(MemoryQuery(ids=ids, limit=len(ids))) if ids else []
         texts = {row.id: row.text for row in memories}
+        now = memories_by_id(self.store, texts).values()
         between = [lineage.earlier_wording(row, row.text, self.now_ms()) for row in now if row.text != texts[row.id]]
         self._write(*between, *memories)
 
@@ -265,9 +255,7 @@ class Consolidator:
 
     def _waiting(self, limit: int) -> list[Memory]:
         turns = self.store.memories(
-            MemoryQuery(
-                category=Category.CONVERSATION, not_settled=self.extractor.fingerprint, limit=limit + MAY_BE_OPEN
-            )
+            MemoryQuery(category=Category.CONVERSATION, not_settled=RULES, limit=limit + MAY_BE_OPEN)
         )
         still_open = self._still_open(turns)
         return [turn for turn in turns if turn.id not in still_open][:limit]
@@ -288,11 +276,10 @@ class Consolidator:
         return session is not None and bool(session.ended)
 
     def _read_all(self, turns: Sequence[Memory]) -> list[Read]:
-        ids = sorted({source for turn in turns for source in turn.source_ids})
-        events = {event.id: event for event in self.store.events(ids=ids, limit=len(ids) + 1)} if ids else {}
+        events = events_by_id(self.store, (source for turn in turns for source in turn.source_ids))
         return [(turn, self._read(turn, [events[row] for row in turn.source_ids if row in events])) for turn in turns]
 
-    def _read(self, turn: Memory, events: Sequence[Event]) -> Extracted:
+    def _read(self, turn: Memory, events: Sequence[Event]) -> Extraction:
         spoken = sorted(
             (row for row in events if row.kind in ("user", "assistant")),
             key=lambda row: (row.kind != "user", row.at_ms),
@@ -301,10 +288,11 @@ class Consolidator:
         prompt, answers = readable(*parts, max_chars=MAX_READ_CHARS)
         is_read = bool(turn.settled) and not turn.settled.startswith(BY_RULES)  # by a model, as until 0.1
         if turn.superseded_by or is_read or not (prompt or answers):
-            return Extracted("", ())
-        extract = _of_taken_back if turn.known_kind is Kind.DID_NOT_HOLD else self.extractor.extract
-        extracted = whole(extract(*readable(*parts, max_chars=MAX_READ_CHARS, holes=True), turn.at_ms))
-        return with_evidence(extracted, turn.prompt_id, prompt, "\n".join(answers))
+            return Extraction()
+        extraction = extract(*readable(*parts, max_chars=MAX_READ_CHARS, holes=True), turn.at_ms)
+        if turn.known_kind is Kind.DID_NOT_HOLD:
+            extraction = _of_taken_back(extraction)
+        return with_evidence(extraction, turn.prompt_id, prompt, "\n".join(answers))
 
     def _made_of(self, turns: Sequence[Memory]) -> list[Memory]:
         """Core memories with a source in these turns, superseded ones too."""
@@ -331,52 +319,44 @@ class Consolidator:
             if row.id not in by_id and not lineage.is_wording_of(row, by_id[row.superseded_by])
         ]
 
-    def _withdraw(self, draft: Draft, memories: Sequence[Memory], turn: Memory, kept: Sequence[Memory]) -> None:
-        """End a taken-back turn's statements, but for the kept ones."""
-        resettled = resettle(memories, turn, kept, turn.at_ms)
-        draft.put(*resettled.changed, *self._held_before(resettled.retired))
-        self._changed.add(turn.project_id)
-
     def _keep_days(self, draft: Draft, read_turns: Sequence[Read]) -> None:
-        days = [day for turn, extracted in read_turns if (day := daily_of(turn, extracted.daily)) is not None]
+        days = [day for turn, extraction in read_turns if (day := daily_of(turn, extraction.daily)) is not None]
         ids = [day.id for day in days]
         edited = self.store.memories(MemoryQuery(superseded_by=ids, limit=MAX_ROWS)) if ids else []
         own = {memory.superseded_by for memory in edited}  # a person's own wording stays
         draft.put(*(day for day in days if not (day.id in own or self.tombstones.covers_memory(day))))
 
     def _keep_statements(
-        self, draft: Draft, turn: Memory, extracted: Extracted, known: Sequence[Memory]
+        self, draft: Draft, turn: Memory, extraction: Extraction, known: Sequence[Memory]
     ) -> list[Memory]:
         """Place a turn's statements; return the person's new wishes."""
         now = draft.get(row.id for row in known)
         of_turn = [row for row in now if set(row.source_ids) & set(turn.source_ids)]
         ids, texts = {row.id for row in of_turn}, {row.text for row in of_turn}
-        made = [found_in(turn, statement) for statement in extracted.statements]
-        if turn.known_kind is Kind.DID_NOT_HOLD:
-            self._withdraw(draft, of_turn, turn, made)
-        elif turn.settled.startswith(BY_RULES) and turn.settled != RULES:
-            resettled = resettle(of_turn, turn, made, self.now_ms())
-            draft.put(*resettled.changed, *self._held_before(resettled.retired))
-        elif back := [row for row in of_turn if is_withdrawn(row) and row.id in {new.id for new in made}]:
+        made = [found_in(turn, statement) for statement in extraction.statements]
+        is_over = turn.known_kind is Kind.DID_NOT_HOLD
+        if is_over or (turn.settled.startswith(BY_RULES) and turn.settled != RULES):
+            changed, retired = resettle(of_turn, turn, made, turn.at_ms if is_over else self.now_ms())
+            draft.put(*changed, *self._held_before(retired))
+        else:
+            back = [row for row in of_turn if is_withdrawn(row) and row.id in {new.id for new in made}]
             draft.put(*(replace(row, superseded_by="", superseded_ms=0) for row in back))
-            self._changed.add(turn.project_id)
         rules = []
-        for new, statement in zip(made, extracted.statements, strict=True):
+        for new, statement in zip(made, extraction.statements, strict=True):
             is_new = new.id not in ids and new.text not in texts
             if is_new and "[redacted:" not in new.text and not self.tombstones.covers_memory(new):
                 placed = self.conflicts.place(draft, new)
-                self._changed.add(new.project_id)
                 is_wish = statement.speaker == USER and statement.kind == Kind.PREFERENCE
                 if is_wish and placed.id == new.id and not placed.superseded_by:
                     rules.append(placed)
         return rules
 
 
-def _of_taken_back(prompt: str, answers: Sequence[str], at_ms: int) -> Extracted:
+def _of_taken_back(extraction: Extraction) -> Extraction:
     """Return the rules and the daily entry of a taken-back turn.
 
     A rule that the person laid down beside the order is no part of the work.
     """
-    extracted = RulesExtractor().extract(prompt, answers, at_ms)
-    rules = tuple(statement for statement in extracted.statements if statement.is_rule)
-    return Extracted(KINDS[Kind.DID_NOT_HOLD].mark + extracted.daily if extracted.daily else "", rules)
+    rules = tuple(statement for statement in extraction.statements if statement.is_rule)
+    mark = KINDS[Kind.DID_NOT_HOLD].mark
+    return Extraction(mark + extraction.daily if extraction.daily else "", rules)

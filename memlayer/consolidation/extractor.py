@@ -1,13 +1,13 @@
-"""Draw statements by rules; settle a store anew when they change."""
+"""Statements of turns; settle a store anew when the rules change."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from memlayer.consolidation.lineage import is_wording_of
-from memlayer.consolidation.rules.extraction import Statement, extract
+from memlayer.consolidation.rules.extraction import Extraction
 from memlayer.edge.redaction.privacy import PRIVATE
 from memlayer.kinds import Category
 from memlayer.model import Memory
@@ -19,31 +19,6 @@ SESSION_WRITER = "notes-1 by session"  # of a note that the session's own model 
 BY_RULES = "rules-"  # turns read by rules alone are settled anew when the rules change
 RULES = BY_RULES + "6"  # goes up when the rules would read old turns differently: they are then consolidated again
 MIN_SENTENCE_COLUMNS = 4  # "PR만 써." is a rule
-
-
-@dataclass(frozen=True)
-class Extracted:
-    """The yield of one turn. daily: "" for nothing worth a line."""
-
-    daily: str
-    statements: tuple[Statement, ...]
-
-
-class RulesExtractor:
-    """Extraction by rules: no model, Korean and English, a few milliseconds.
-
-    fingerprint: name and version of the rules, kept with each turn.
-    """
-
-    fingerprint = RULES
-
-    def extract(self, prompt: str, answers: Sequence[str], at_ms: int) -> Extracted:
-        """Extract from one turn. Never raises on any text.
-
-        prompt and answers: as they were stored (redacted). at_ms: Unix time in milliseconds.
-        """
-        extraction = extract(prompt, answers, at_ms)
-        return Extracted(extraction.daily or "", extraction.statements)
 
 
 class Resettled(NamedTuple):
@@ -101,18 +76,16 @@ def _is_wording(memory: Memory, by_id: dict[str, Memory]) -> bool:
     return holder is not None and is_wording_of(memory, holder)
 
 
-def whole(extracted: Extracted) -> Extracted:
-    """Leave out the statements that lack a private part."""
-    said = tuple(row for row in extracted.statements if PRIVATE not in row.text + row.source)
-    return replace(extracted, daily=extracted.daily.replace(PRIVATE, "…"), statements=said)
+def with_evidence(extraction: Extraction, prompt_id: str, prompt: str, answer: str) -> Extraction:
+    """Give each statement the place of its sentence in the turn.
 
-
-def with_evidence(extracted: Extracted, prompt_id: str, prompt: str, answer: str) -> Extracted:
-    """Give each statement the place of its sentence in the turn."""
+    None that lacks a private part.
+    """
     spoken = spoken_text(prompt, answer)
     statements = []
-    for statement in extracted.statements:
-        span = align(statement.source[:MAX_QUOTE_CHARS], spoken, min_columns=MIN_SENTENCE_COLUMNS)
-        proof = [evidence_of(span, prompt_id, prompt, answer)] if span is not None else []
-        statements.append(statement._replace(evidence=to_json(proof)))
-    return replace(extracted, statements=tuple(statements))
+    for statement in extraction.statements:
+        if PRIVATE not in statement.text + statement.source:
+            span = align(statement.source[:MAX_QUOTE_CHARS], spoken, min_columns=MIN_SENTENCE_COLUMNS)
+            proof = [evidence_of(span, prompt_id, prompt, answer)] if span is not None else []
+            statements.append(statement._replace(evidence=to_json(proof)))
+    return Extraction(extraction.daily.replace(PRIVATE, "…"), tuple(statements))

@@ -12,7 +12,7 @@ from memlayer.deletion.erase import Erasure
 from memlayer.edge.capture import spool
 from memlayer.kinds import KINDS, Category, Kind
 from memlayer.model import Memory
-from memlayer.ports import DeletionPlan, MemoryQuery, Removed, Selection, Store
+from memlayer.ports import DeletionPlan, MemoryQuery, Removed, Selection, Store, memories_by_id
 from memlayer.records import quarantine
 from memlayer.records.projects import Projects
 from memlayer.records.sessions import Sessions
@@ -69,8 +69,7 @@ class Forget:
         named = self.select(selection)
         rows = self._rows_of(named, keep_sources) if selection.memory_ids else self.store.plan_deletion(selection)
         rows = self.erasure.tasks.with_events(rows)
-        ids = rows.memory_ids
-        memories = self.store.memories(MemoryQuery(ids=ids, limit=len(ids))) if ids else []
+        memories = memories_by_id(self.store, rows.memory_ids).values()
         return ForgetPlan(selection, rows, tuple(memories), frozenset(memory.id for memory in named))
 
     def _rows_of(self, named: Sequence[Memory], keep_sources: bool) -> DeletionPlan:

@@ -11,7 +11,7 @@ from memlayer.errors import EmbedderError
 from memlayer.indexing.term_stats import TermStats
 from memlayer.kinds import Category
 from memlayer.model import Chunk, Memory, chunk_id
-from memlayer.ports import DeletionPlan, Embedder, ScanProgress, Store, Vector, VectorCache
+from memlayer.ports import DeletionPlan, Embedder, ScanProgress, Store, Vector, VectorCache, events_by_id
 from memlayer.text.terms import index_terms
 from memlayer.turns.opening import of_piece
 from memlayer.turns.turn import pieces, unlabelled
@@ -75,8 +75,7 @@ class Indexer:
     def _turn_texts(self, memories: Sequence[Memory]) -> dict[str, str]:
         """Return the whole texts of the searched turns among memories, by id."""
         turns = [memory for memory in memories if memory.category == Category.CONVERSATION and is_searched(memory)]
-        ids = sorted({source for turn in turns for source in turn.source_ids})
-        events = {event.id: event for event in self._store.events(ids=ids, limit=len(ids) + 1)} if ids else {}
+        events = events_by_id(self._store, (source for turn in turns for source in turn.source_ids))
         return {
             turn.id: full_text([events[source] for source in turn.source_ids if source in events]) for turn in turns
         }

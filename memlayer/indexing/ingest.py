@@ -14,7 +14,7 @@ from memlayer.indexing.indexer import Indexer
 from memlayer.indexing.retracted import retracted
 from memlayer.kinds import Kind
 from memlayer.model import GLOBAL, Event, Memory, TurnId, turn_memory_id
-from memlayer.ports import MemoryQuery, ScanProgress, Store
+from memlayer.ports import ScanProgress, Store, memories_by_id
 from memlayer.records.projects import Projects
 from memlayer.records.sessions import Sessions
 from memlayer.records.tombstones import Tombstones
@@ -141,8 +141,7 @@ class Ingest:
             made = self._made(turns)
             not_held, changed = retracted(self._store, [memory for memory, _ in made.values()])
             made.update(self._made(changed - made.keys()))
-            ids = [memory.id for memory, _ in made.values()]
-            known = {memory.id: memory for memory in self._store.memories(MemoryQuery(ids=ids, limit=len(ids)))}
+            known = memories_by_id(self._store, (memory.id for memory, _ in made.values()))
             memories = [
                 carried_over(known.get(memory.id), with_force(memory, turn not in not_held))
                 for turn, (memory, _) in made.items()
@@ -155,10 +154,9 @@ class Ingest:
 
     def _end_as_routine(self, turns: Collection[TurnId], *, embed: bool) -> None:
         """Retire stored turns that turned out to be no memory."""
-        ids = [turn_memory_id(*turn) for turn in turns]
-        known = self._store.memories(MemoryQuery(ids=ids, limit=len(ids))) if ids else []
+        known = memories_by_id(self._store, (turn_memory_id(*turn) for turn in turns))
         if known:
-            routine = [replace(memory, kind=Kind.ROUTINE) for memory in known]
+            routine = [replace(memory, kind=Kind.ROUTINE) for memory in known.values()]
             self._store.put_memories(routine)
             self.indexer.index(routine, texts={memory.id: memory.text for memory in routine}, embed=embed)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from memlayer.edge.capture.tool_use import EDITS
 from memlayer.kinds import Category, Kind
 from memlayer.model import Event, Memory, citation_of, turn_memory_id
-from memlayer.ports import MemoryQuery, Store
+from memlayer.ports import MemoryQuery, Store, memories_by_id
 from memlayer.turns.outcome import call_of
 from memlayer.wire.sessions import FileSession
 
@@ -42,7 +42,7 @@ def history_of(store: Store, project_id: str, path: str) -> FileHistory:
     events = store.events(project_id=project_id, kind="tool", limit=MAX_EVENTS)
     sessions = _sessions(events, path)
     ids = {turn_memory_id(event.session_id, event.prompt_id) for event in _edits(events, path)}
-    turns = store.memories(MemoryQuery(ids=sorted(ids), limit=len(ids))) if ids else []
+    turns = memories_by_id(store, ids).values()
     failed = [row for row in (*about, *turns) if row.known_kind in FAILED_KINDS]
     return FileHistory(
         tuple(row for row in about if row not in failed),

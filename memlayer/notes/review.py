@@ -19,7 +19,7 @@ from memlayer.model import GLOBAL, Memory, team_session
 from memlayer.notes.merging import is_unconfirmed
 from memlayer.notes.reading_log import ReadingLog
 from memlayer.notes.review_log import Before, Decision, ReviewLog
-from memlayer.ports import MemoryQuery, Store, UsageQuery
+from memlayer.ports import MemoryQuery, Store, UsageQuery, memories_by_id
 from memlayer.tasks.book import TaskBook, TaskQuestion
 from memlayer.tasks.task_memory import memory_of
 from memlayer.text.context_block import day_of
@@ -169,7 +169,7 @@ class Review:
             self.log.take_back(decision)
             return decision, memory_of(tasks[0]) if tasks else None
         ids = [row.id for row in decision.before] + ([decision.wording] if decision.wording else [])
-        rows = {row.id: row for row in self.store.memories(MemoryQuery(ids=ids, limit=len(ids)))} if ids else {}
+        rows = memories_by_id(self.store, ids)
         if len(rows) < len(ids):
             raise UserError("A memory of the last decision was forgotten since. Nothing is changed")
         back = [

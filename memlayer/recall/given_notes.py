@@ -11,7 +11,7 @@ from memlayer.edge.capture import spool
 from memlayer.kinds import KINDS, Start
 from memlayer.model import GLOBAL, Event, Memory
 from memlayer.moments.changed_files import KIND, REASON, Moment
-from memlayer.ports import MemoryQuery, Store
+from memlayer.ports import MemoryQuery, Store, events_by_id, memories_by_id
 from memlayer.recall.candidate import Candidate
 from memlayer.recall.recall import Recalled
 from memlayer.text import context_block
@@ -115,10 +115,9 @@ def _scored(candidate: Candidate) -> Row:
 def with_texts(entries: Sequence[Row], store: Store, home: str) -> list[Row]:
     """Join entries with their texts, None if not kept. Raises StoreError."""
     rows = [row for entry in entries for row in (*entry.get("given", ()), *entry.get("left_out", ()))]
-    ids = sorted({str(row["id"]) for row in rows if row.get("id")})
     citations = sorted({str(row["citation"]) for row in rows if row.get("citation")})
     memories = [
-        *(store.memories(MemoryQuery(ids=ids, limit=len(ids))) if ids else ()),
+        *memories_by_id(store, (str(row["id"]) for row in rows if row.get("id"))).values(),
         *(store.memories(MemoryQuery(citations=citations, limit=2 * len(citations))) if citations else ()),
     ]
     known = {memory.id: memory for memory in memories} | {memory.citation: memory for memory in reversed(memories)}
@@ -136,9 +135,7 @@ def with_texts(entries: Sequence[Row], store: Store, home: str) -> list[Row]:
 
 def _prompts(event_ids: Sequence[str], store: Store, home: str) -> dict[str, str]:
     """Return event id -> text, from the store and the spool."""
-    texts = (
-        {stored.id: stored.text for stored in store.events(ids=event_ids, limit=len(event_ids))} if event_ids else {}
-    )
+    texts = {id_: stored.text for id_, stored in events_by_id(store, event_ids).items()}
     missing = set(event_ids) - texts.keys()
     for path in spool.waiting(home) if missing else ():
         if spool.id_of(path) in missing:

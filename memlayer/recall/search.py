@@ -16,7 +16,7 @@ from typing import NamedTuple
 from memlayer.kinds import Category, Kind
 from memlayer.model import Chunk, Event, Memory, Scope, citation_of, turn_memory_id
 from memlayer.moments.file_history import is_same_file
-from memlayer.ports import MemoryQuery, Store
+from memlayer.ports import Store, memories_by_id
 from memlayer.recall.precedence import DatedText, is_newer_value, ordered, under_notes
 from memlayer.recall.query import Query
 from memlayer.recall.retriever import Retriever, Score, Weights
@@ -58,11 +58,7 @@ def find(
             if event.prompt_id and all(word in text for word in words) and admits(event):
                 by_memory[turn_memory_id(event.session_id, event.prompt_id)] = event  # the last of a turn
     newest = sorted(by_memory, key=lambda memory_id: -by_memory[memory_id].at_ms)[: limit * 2]
-    turns = (
-        {memory.id: memory for memory in store.memories(MemoryQuery(ids=newest, limit=len(newest) + 1))}
-        if newest
-        else {}
-    )
+    turns = memories_by_id(store, newest)
     return [(turns[memory_id], by_memory[memory_id]) for memory_id in newest if memory_id in turns][:limit]
 
 
@@ -181,8 +177,7 @@ class Search:
         out: list[Found] = []
         for start in range(0, len(ranked), MEMORIES_AT_ONCE):
             part = ranked[start : start + MEMORIES_AT_ONCE]
-            ids = [chunk.memory_id for chunk, _ in part]
-            memories = {memory.id: memory for memory in self.store.memories(MemoryQuery(ids=ids, limit=len(ids)))}
+            memories = memories_by_id(self.store, (chunk.memory_id for chunk, _ in part))
             for chunk, score in part:
                 memory = memories.get(chunk.memory_id)  # None: forgotten meanwhile
                 if memory is not None and filters.admits(memory, path_of(memory) if filters.file else ""):

@@ -12,7 +12,7 @@ from typing import Any
 from memlayer.edge.home import given_notes
 from memlayer.errors import StoreError
 from memlayer.model import CITED, GLOBAL, OPENED, SHOWN, Event, Memory, Usage, usage_of
-from memlayer.ports import MemoryQuery, Store, UsageQuery
+from memlayer.ports import MemoryQuery, Store, UsageQuery, events_by_id, memories_by_id
 from memlayer.wire.memories import UsageShare
 
 MAX_CITED = 50  # in one answer: a longer list is a listing
@@ -68,15 +68,13 @@ class UsageLog:
 
     def _usages_of(self, entries: Sequence[dict[str, Any]]) -> list[Usage]:
         rows = [row for entry in entries for row in entry["given"]]
-        ids = sorted({str(row["id"]) for row in rows if row.get("id")})
         citations = sorted({str(row["citation"]) for row in rows if row.get("citation")})
         memories = [
-            *(self._store.memories(MemoryQuery(ids=ids, limit=len(ids))) if ids else ()),
+            *memories_by_id(self._store, (str(row["id"]) for row in rows if row.get("id"))).values(),
             *(self._store.memories(MemoryQuery(citations=citations, limit=MANY)) if citations else ()),
         ]
-        event_ids = sorted({str(entry["event_id"]) for entry in entries})
-        events = self._store.events(ids=event_ids, limit=len(event_ids)) if event_ids else []
-        prompts = {event.id: event.prompt_id for event in events}
+        events = events_by_id(self._store, (str(entry["event_id"]) for entry in entries))
+        prompts = {id_: event.prompt_id for id_, event in events.items()}
         return [
             usage_of(
                 memory,

@@ -10,7 +10,7 @@ from memlayer.errors import ShareError, UserError
 from memlayer.indexing.indexer import Indexer
 from memlayer.kinds import Category
 from memlayer.model import GLOBAL, Event, Memory, Usage
-from memlayer.ports import MemoryQuery, Store
+from memlayer.ports import MemoryQuery, Store, memories_by_id
 from memlayer.records.projects import Projects
 from memlayer.records.tombstones import TOOL, Tombstones
 from memlayer.sharing.channel import Channel
@@ -149,8 +149,7 @@ class Taking:
         self, memories: Sequence[Memory], versions: dict[str, Version], ledger: Ledger, done: SharePulled
     ) -> list[Memory]:
         """Return the memories to store; leave those versions that hold here."""
-        ids = [row.id for row in memories]
-        stored = {row.id: row for row in self.store.memories(MemoryQuery(ids=ids, limit=len(ids) + 1))} if ids else {}
+        stored = memories_by_id(self.store, (row.id for row in memories))
         known = ledger.versions(map(key_of, memories))
         out = []
         for row in memories:
@@ -192,8 +191,7 @@ class Taking:
     def _take_uses(self, ledger: Ledger, done: SharePulled) -> None:
         """Store the waiting uses whose memory is here."""
         waiting = ledger.waiting()
-        ids = sorted({row.memory_id for row in waiting})
-        known = {row.id for row in self.store.memories(MemoryQuery(ids=ids, limit=len(ids) + 1))} if ids else set()
+        known = memories_by_id(self.store, (row.memory_id for row in waiting))
         held = [row for row in waiting if row.memory_id in known]
         self.store.put_usages(held)
         ledger.waited(row for row in waiting if row.memory_id in known or row.memory_id in self.tombstones)

@@ -15,7 +15,7 @@ from memlayer.errors import UserError
 from memlayer.indexing.indexer import Indexer
 from memlayer.kinds import Category, Kind
 from memlayer.model import Event, Memory
-from memlayer.ports import DeletionPlan, MemoryQuery, Store
+from memlayer.ports import DeletionPlan, MemoryQuery, Store, memories_by_id
 from memlayer.records.tombstones import Tombstones
 from memlayer.tasks import sentences
 from memlayer.tasks.decision import decided
@@ -82,7 +82,7 @@ class TaskBook:
                 [kept] = self.store.events(ids=[event.id]) or [self._decided(event)]
                 ids = dict.fromkeys(step.task_id for step in content_of(kept).steps)
                 before = self.known.all()
-                self._heed(self._memories(list(ids)), event.at_ms)
+                self._heed(memories_by_id(self.store, ids), event.at_ms)
                 self.store.add_events([kept])
                 self.known.put([kept])
                 self._renew(before, ids)
@@ -142,14 +142,10 @@ class TaskBook:
                 self.store.add_events([made])
                 self.known.put([made])
 
-    def _memories(self, ids: Sequence[str]) -> dict[str, Memory]:
-        rows = self.store.memories(MemoryQuery(ids=ids, limit=len(ids) + 1)) if ids else []
-        return {row.id: row for row in rows}
-
     def publish(self, tasks: Iterable[Task]) -> None:
         """Write the memories of tasks, those that were forgotten aside."""
         rows = [row for row in map(memory_of, tasks) if row.id not in self.tombstones]
-        known = self._memories([row.id for row in rows])
+        known = memories_by_id(self.store, (row.id for row in rows))
         rows = [replace(row, pinned=old.pinned, level=old.level) if (old := known.get(row.id)) else row for row in rows]
         changed = [row for row in rows if row != known.get(row.id)]
         if changed:

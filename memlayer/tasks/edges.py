@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from memlayer.kinds import KINDS, Category, Kind
 from memlayer.model import Memory, turn_memory_id
-from memlayer.ports import Store
+from memlayer.ports import Store, events_by_id
 from memlayer.tasks.keys import Entity, EntityType, artifact, condition, entities_in
 from memlayer.tasks.states import Blocker, Op, Status, Step, Task
 
@@ -119,8 +119,7 @@ def said_again(store: Store, memories: Sequence[Memory]) -> dict[str, list[str]]
     """
     rows = [row for row in memories if row.category == Category.CORE and row.known_kind is not Kind.TASK]
     rows = [row for row in rows if len(row.source_ids) > 1]
-    ids = sorted({source for row in rows for source in row.source_ids})
-    events = sorted(store.events(ids=ids, limit=len(ids)), key=lambda event: event.at_ms) if ids else []
+    events = events_by_id(store, (source for row in rows for source in row.source_ids)).values()
     out = {}
     for row in rows:
         turns: dict[str, str] = {}

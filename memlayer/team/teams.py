@@ -17,7 +17,7 @@ from memlayer.errors import ShareError, UserError
 from memlayer.indexing.indexer import Indexer
 from memlayer.memory_files.folders import digest_of
 from memlayer.model import GLOBAL, Memory, team_session
-from memlayer.ports import MemoryQuery, Store
+from memlayer.ports import MemoryQuery, Store, memories_by_id
 from memlayer.records.projects import Projects, git_setting
 from memlayer.records.tombstones import Tombstones
 from memlayer.sharing.engine import shown
@@ -173,8 +173,10 @@ class Teams:
 
     def _own(self, project_id: str, team: Team) -> Iterator[TeamNote]:
         """Yield the promoted notes that still hold; others are taken back."""
-        ids, keys = team.promoted, self._keys(project_id)
-        for row in self.store.memories(MemoryQuery(ids=ids, is_current=True, limit=len(ids))) if ids else []:
+        keys = self._keys(project_id)
+        for row in memories_by_id(self.store, team.promoted).values():
+            if row.superseded_by:
+                continue
             try:
                 yield promoted(row, team.author, keys[0] if keys else "")
             except UserError:  # it was edited, and is too long now: counted as withheld
@@ -194,8 +196,7 @@ class Teams:
         self, project_id: str, team: Team, found: Sequence[NoteFile], left_out: Counter[str]
     ) -> Iterator[tuple[str, TeamNote]]:
         """Yield colleagues' notes on this project, with whose objects hold them."""
-        ids = [id_of(name) for _, name, _ in found]
-        own = {row.id for row in self.store.memories(MemoryQuery(ids=ids, limit=len(ids)))} if ids else set()
+        own = {*memories_by_id(self.store, (id_of(name) for _, name, _ in found))}
         own |= {*map(id_of, team.written), *team.promoted}
         for writer, name, data in found:
             if writer == team.writer or id_of(name) in own:

@@ -10,7 +10,7 @@ from memlayer.edge.capture.payload import DIALOG, clean, prompt_detail, spool_ev
 from memlayer.edge.capture.spool import event_id
 from memlayer.kinds import Category
 from memlayer.model import Event, turn_memory_id
-from memlayer.ports import MemoryQuery, Store
+from memlayer.ports import MemoryQuery, Store, events_by_id
 from memlayer.records.sessions import Session
 from memlayer.transcripts import reader
 from memlayer.transcripts.reader import TranscriptRecord
@@ -74,8 +74,7 @@ def missed(session: Session, store: Store, *, until_ms: int = 0) -> tuple[list[d
         if event is not None:
             by_id[str(event["id"])] = event
     also = {made: id_without_prompt_id(event) for made, event in by_id.items()}
-    ids = sorted({*also, *also.values()})
-    known = {event.id: event for event in store.events(ids=ids, limit=100_000)} if ids else {}
+    known = events_by_id(store, (*also, *also.values()))
     by_id = {made: event for made, event in by_id.items() if also[made] not in known}
     fresh = [event for made, event in by_id.items() if made not in known]
     if _is_stamped_ahead(records, session):

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from memlayer.edge.capture.payload import clean
 from memlayer.edge.home import project
 from memlayer.model import turn_memory_id
-from memlayer.ports import MemoryQuery, Store
+from memlayer.ports import Store, events_by_id, memories_by_id
 from memlayer.records.sessions import Session, Sessions
 from memlayer.records.tombstones import Tombstones
 from memlayer.transcripts.catch_up import captured, id_without_prompt_id
@@ -161,8 +161,7 @@ class TranscriptHistory:
         """Return the batch without events known to the store or another session."""
         copies = self._log.copies(batch.records)
         also = {str(event["id"]): id_without_prompt_id(event) for event in batch.events}
-        ids = sorted({*also, *also.values()})
-        known = {event.id for event in self._store.events(ids=ids, limit=len(ids) + 1)} if ids else set()
+        known = events_by_id(self._store, (*also, *also.values()))
         standing = {id(event) for event in self._tombstones.not_forgotten(batch.events, is_history=True)}
         fresh = {}
         had: dict[tuple[str, str], list[dict[str, Any]]] = {}
@@ -189,8 +188,7 @@ class TranscriptHistory:
     def _without_memory(self, turns: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
         """Return the turns whose memory a killed import has not come to."""
         by_id = {turn_memory_id(*turn): turn for turn in turns}
-        query = MemoryQuery(ids=list(by_id), limit=len(by_id))
-        made = {memory.id for memory in self._store.memories(query)} if by_id else set()
+        made = memories_by_id(self._store, by_id)
         return [turn for key, turn in by_id.items() if key not in made and key not in self._tombstones]
 
 

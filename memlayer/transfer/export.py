@@ -18,7 +18,7 @@ from memlayer import __version__
 from memlayer.errors import UserError
 from memlayer.indexing.indexer import Indexer
 from memlayer.model import GLOBAL, Event, Memory, Usage
-from memlayer.ports import MemoryQuery, ScanProgress, Store
+from memlayer.ports import MemoryQuery, ScanProgress, Store, events_by_id, memories_by_id
 from memlayer.records.projects import Projects
 from memlayer.records.sessions import Session, Sessions
 from memlayer.records.tombstones import Tombstones
@@ -172,10 +172,8 @@ class ExportFile:
 
     def _new(self, part: ExportPart) -> ExportPart:
         """Return the part without known and forgotten records."""
-        ids = [event.id for event in part.events]
-        known = {event.id for event in self._store.events(ids=ids, limit=len(ids) + 1)}
-        ids = [memory.id for memory in part.memories]
-        known |= {memory.id for memory in self._store.memories(MemoryQuery(ids=ids, limit=len(ids) + 1))}
+        known = {*events_by_id(self._store, (event.id for event in part.events))}
+        known |= {*memories_by_id(self._store, (memory.id for memory in part.memories))}
         gone = self._tombstones
         events = [event for event in part.events if not gone.covers(asdict(event), is_history=True)]
         memories = [

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from memlayer.consolidation.conflicts import Conflicts
 from memlayer.consolidation.consolidator import Consolidator
-from memlayer.consolidation.extractor import RulesExtractor
 from memlayer.model import Memory
 from memlayer.ports import Embedder, MemoryQuery
 from memlayer.turns.remembered import remember_event
@@ -24,17 +23,11 @@ class Consolidating(TurnsInMemory):
     Times are milliseconds after T0_MS; `now` is 30 days later, and moves.
     """
 
-    def __init__(self, home: Path, embedder: Embedder | None = None, extractor: RulesExtractor | None = None) -> None:
+    def __init__(self, home: Path, embedder: Embedder | None = None) -> None:
         super().__init__(home, embedder)
         self.now_ms = T0_MS + 30 * DAY_MS
         self.consolidator = Consolidator(
-            self.store,
-            self.indexer,
-            self.tombstones,
-            self.sessions,
-            Conflicts(self.store),
-            self._now,
-            extractor or RulesExtractor(),
+            self.store, self.indexer, self.tombstones, self.sessions, Conflicts(self.store), self._now
         )
         self.ingest.on_remember = self.consolidator.remember
         self.consolidator.on_turns = self.tasks.heard

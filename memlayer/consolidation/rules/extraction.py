@@ -63,10 +63,10 @@ class Statement(NamedTuple):
 
 
 class Extraction(NamedTuple):
-    """The yield of a turn. daily: None for nothing worth a line."""
+    """The yield of a turn. daily: "" for nothing worth a line."""
 
-    daily: str | None
-    statements: tuple[Statement, ...]
+    daily: str = ""
+    statements: tuple[Statement, ...] = ()
 
 
 def extract(prompt: str, answers: Sequence[str], at_ms: int, *, zone: datetime.tzinfo | None = None) -> Extraction:
@@ -191,14 +191,14 @@ def distinct(statements: Sequence[Statement]) -> tuple[Statement, ...]:
     return tuple(candidate for candidate, _ in kept)
 
 
-def _daily(prompt: str, answers: Sequence[str], lasting: bool) -> str | None:
-    """The request and its result in one line, or None."""
+def _daily(prompt: str, answers: Sequence[str], lasting: bool) -> str:
+    """The request and its result in one line, or ""."""
     sentences = candidates(prompt[:MAX_TURN_CHARS], USER)
     request = next((trimmed(candidate.text) for candidate in sentences if recallable(candidate.text)), "")
     result = happened([answer[:MAX_TURN_CHARS] for answer in answers])
     if not (lasting or (request and result) or (_VALUE.search(result) and len(result) > 40)):
-        return None
-    return " — ".join(_cut(part, MAX_DAILY_CHARS // 2) for part in (request, result) if part) or None
+        return ""
+    return " — ".join(_cut(part, MAX_DAILY_CHARS // 2) for part in (request, result) if part)
 
 
 def _cut(text: str, max_chars: int) -> str:

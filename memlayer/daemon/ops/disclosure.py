@@ -30,7 +30,7 @@ from memlayer.errors import UserError
 from memlayer.kinds import CATEGORIES, NOTED, Category, Kind, category_named
 from memlayer.model import Memory, Scope, turn_memory_id
 from memlayer.moments import known_errors
-from memlayer.ports import MemoryQuery, Store
+from memlayer.ports import MemoryQuery, Store, memories_by_id
 from memlayer.recall.query import typed_query
 from memlayer.recall.recall import RecallRules
 from memlayer.recall.search import Filters, Search
@@ -81,7 +81,7 @@ def _cures(services: Services, error: str, project_id: str, session_id: str) -> 
     entries = [IndexEntry(row, row.text) for row in known.explanations(error)]
     cures = known.cures(error, session_id)
     ids = {turn_memory_id(cure.failed.session_id, cure.failed.prompt_id): cure for cure in reversed(cures)}
-    turns = services.store.memories(MemoryQuery(ids=sorted(ids), limit=len(ids))) if ids else []
+    turns = memories_by_id(services.store, ids).values()
     return entries + [IndexEntry(turn, "this worked: " + ids[turn.id].command) for turn in turns]
 
 
@@ -303,5 +303,4 @@ def _detail(state: State, memory: Memory) -> Detail:
 def _successors(store: Store, memories: list[Memory]) -> dict[str, str]:
     """Id -> citation of the memories that superseded these."""
     ids = {memory.superseded_by for memory in memories if memory.superseded_by not in ("", memory.id)}
-    successors = store.memories(MemoryQuery(ids=sorted(ids), limit=len(ids))) if ids else []
-    return {memory.id: memory.citation for memory in successors}
+    return {id_: memory.citation for id_, memory in memories_by_id(store, ids).items()}

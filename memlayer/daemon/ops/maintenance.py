@@ -11,6 +11,7 @@ from dataclasses import asdict
 
 from memlayer import __version__, compose
 from memlayer.config import settings_stamp, what_holds
+from memlayer.consolidation.extractor import RULES
 from memlayer.daemon.ops.requests import OPEN_WAIT_S, Fields, Progress, project_of, services_of
 from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.jobs import go_second
@@ -39,14 +40,14 @@ def stats(state: State, arguments: ops.Stats, progress: Progress) -> ops.StatsFo
     mode, why = state.mode()
     status = state.status()
     used_ever = counts.pop("usages")
-    turns, reader = counts.pop("turns_by_reader"), services.consolidator.extractor.fingerprint
+    turns = counts.pop("turns_by_reader")
     return arguments.read_answer(
         {
             **counts,
             "used": uses_within(services.store, USED_DAYS).fields(),
             "used_ever": used_ever,
-            "consolidated": turns.get(reader, 0),
-            "to_consolidate": sum(turns.values()) - turns.get(reader, 0),
+            "consolidated": turns.get(RULES, 0),
+            "to_consolidate": sum(turns.values()) - turns.get(RULES, 0),
             "by_project": [
                 {"project_id": project_id, "project": state.projects.name(project_id), "memories": count}
                 for project_id, count in sorted(counts["by_project"].items(), key=lambda item: -item[1])

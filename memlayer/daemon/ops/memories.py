@@ -14,7 +14,7 @@ from memlayer.kinds import Category
 from memlayer.model import Memory
 from memlayer.notes.review import How
 from memlayer.notes.review_log import ReviewLog
-from memlayer.ports import MemoryQuery
+from memlayer.ports import MemoryQuery, events_by_id
 from memlayer.wire import memories as ops
 
 SAID = ("user", "assistant", "remember")
@@ -92,8 +92,7 @@ def history(state: State, arguments: ops.History, progress: Progress) -> ops.Ver
     newest = lineage.head(store, memory)
     versions = [newest, *lineage.before(store, newest)]
     by_id = {version.id: version for version in versions}
-    ids = sorted({source for version in versions for source in version.source_ids})
-    events = {event.id: event for event in store.events(ids=ids, limit=len(ids))} if ids else {}
+    events = events_by_id(store, (source for version in versions for source in version.source_ids))
     reasons = _retirements(state)
     return ops.Versions(
         asked=memory.id,

@@ -26,7 +26,7 @@ from memlayer.notes.reader import MAX_EVENTS, SessionReader, is_session_over, un
 from memlayer.notes.reading_log import Reading
 from memlayer.notes.request import MAX_ANSWER_TOKENS, first_part, tokens_of
 from memlayer.notes.session_turns import is_worth_reading, turns_of
-from memlayer.ports import MemoryQuery, Store
+from memlayer.ports import MemoryQuery, Store, memories_by_id
 from memlayer.records.sessions import Session
 from memlayer.text.context_block import bare_id, flatten
 from memlayer.turns.outcome import output_of
@@ -337,7 +337,7 @@ def headline(state: State, arguments: ops.Headlines, progress: Progress) -> Head
 def _keep_headed(state: State, project_id: str, headed: Sequence[Memory]) -> None:
     """Store headlines of notes that nobody changed meanwhile; the writer's job."""
     store = services_of(state).store
-    rows = {row.id: row for row in store.memories(MemoryQuery(ids=[note.id for note in headed], limit=len(headed)))}
+    rows = memories_by_id(store, (note.id for note in headed))
     same = [note for note in headed if note.id in rows and replace(note, headline="", subject="") == rows[note.id]]
     store.put_memories(same)
     derived.memories_changed(state, {project_id})

@@ -31,7 +31,7 @@ from memlayer.growth.levels import CRITERIA, Level, grow
 from memlayer.kinds import Category, Kind
 from memlayer.memory_files.locations import FileLines
 from memlayer.model import CITED, GLOBAL, SHOWN, Event, Memory, Usage
-from memlayer.ports import MemoryQuery, Store, UsageQuery
+from memlayer.ports import MemoryQuery, Store, UsageQuery, memories_by_id
 from memlayer.recall.candidate import Candidate
 from memlayer.recall.query import typed_query
 from memlayer.recall.recall import Recalled
@@ -162,8 +162,7 @@ def show(state: State, arguments: ops.Show, progress: Progress) -> ops.Matches:
 
 def _turns(store: Store, ids: Sequence[str]) -> list[Memory]:
     """Return the memories of turns, oldest first."""
-    rows = store.memories(MemoryQuery(ids=ids, limit=len(ids))) if ids else []
-    return sorted(rows, key=lambda row: row.at_ms)
+    return sorted(memories_by_id(store, ids).values(), key=lambda row: row.at_ms)
 
 
 def _match(state: State, services: compose.Services, memory: Memory) -> ops.Shown:
@@ -285,7 +284,7 @@ def citations(state: State, arguments: ops.Citations, progress: Progress) -> ops
     cited = _by_memory(use for use in uses if use.how == CITED)
     shown = _by_memory(use for use in uses if use.how == SHOWN)
     chosen = _chosen(order, cited, shown)[: arguments.limit]
-    memories = {memory.id: memory for memory in store.memories(MemoryQuery(ids=chosen, limit=len(chosen) + 1))}
+    memories = memories_by_id(store, chosen)
     return ops.Cited(
         memories=[
             ops.CitedMemory.of(

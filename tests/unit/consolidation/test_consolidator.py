@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memlayer.consolidation import lineage
-from memlayer.consolidation.extractor import RulesExtractor
+from memlayer.consolidation.extractor import RULES
 from memlayer.errors import StoreError
 from memlayer.model import turn_memory_id
 from memlayer.ports import MemoryQuery
@@ -35,7 +35,7 @@ def test_a_turn_becomes_a_daily_entry_and_a_core_memory(memory: Consolidating) -
     assert core.key == "core_" + core.id[:4] and (core.source_ids, core.at_ms) == (turn.source_ids, turn.at_ms)
     assert "Postgres" in daily.text and daily.importance == 0.4
     assert daily.key == "daily_%s_%s" % (turn.key.split("_")[1], daily.id[:4])
-    assert turn.settled == RulesExtractor().fingerprint
+    assert turn.settled == RULES
     assert memory.searched() == {turn_id, core.id}
 
 
@@ -233,4 +233,4 @@ def test_statements_of_a_model_that_read_turns_stay(tmp_path: Path) -> None:
     memory.store.put_memories([replace(turn, settled="openai:tiny/1+rules-6")])
     assert memory.consolidator.settle_turns(10) == 1
     [turn] = memory.store.memories(MemoryQuery(category="conversation"))
-    assert memory.core() == [] and turn.settled == RulesExtractor.fingerprint
+    assert memory.core() == [] and turn.settled == RULES

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from memlayer.consolidation.extractor import Extracted, RulesExtractor
+from memlayer.consolidation import consolidator
+from memlayer.consolidation.rules.extraction import Extraction
 from memlayer.edge.capture.payload import read_payload
 from memlayer.errors import StoreError
 from memlayer.model import Memory
@@ -141,12 +142,12 @@ def test_a_crash_leaves_what_the_next_time_makes_whole(
 
 
 def test_turns_that_rules_cannot_read_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(self: RulesExtractor, *arguments: object) -> Extracted:
+    def fail(*arguments: object) -> Extraction:
         raise ValueError("no such date")
 
     memory = Batches(tmp_path, is_at_once=True)
     with monkeypatch.context() as patched:
-        patched.setattr(RulesExtractor, "extract", fail)
+        patched.setattr(consolidator, "extract", fail)
         memory.take(STORIES["one decision"][0], 0)
     [turn] = _turns(memory)
     assert not turn.settled and turn.id in memory.searched()

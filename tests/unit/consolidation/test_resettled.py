@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from memlayer.consolidation.extractor import Extracted, RulesExtractor
+from memlayer.consolidation import consolidator
 from memlayer.consolidation.lineage import RETIRED, state_of
-from memlayer.consolidation.rules.extraction import Statement
+from memlayer.consolidation.rules.extraction import Extraction, Statement
 from memlayer.kinds import Kind
 from memlayer.model import Memory
 from memlayer.ports import MemoryQuery
@@ -20,27 +20,32 @@ JUNK = "Removed lane spacing from session rendering"
 KEPT = "결제 모듈은 포트원으로 바꾸기로 했어."
 
 
-class OldRules(RulesExtractor):
-    """Rules of an earlier version: they keep every sentence that they are told to."""
+OLDER = pytest.MonkeyPatch()
 
-    fingerprint = "rules-1"
 
-    def __init__(self, *texts: str) -> None:
-        self.texts = texts
+@pytest.fixture(autouse=True)
+def rules() -> Iterator[None]:
+    yield
+    OLDER.undo()
 
-    def extract(self, prompt: str, answers: Sequence[str], at_ms: int) -> Extracted:
-        return Extracted("", tuple(Statement(Kind.FACT, text, text, "user") for text in self.texts if text in prompt))
+
+def kept_before(prompt: str, answers: Sequence[str], at_ms: int) -> Extraction:
+    """Extract as an earlier version: every sentence that it is told to keep."""
+    told = [text for text in (JUNK, KEPT) if text in prompt]
+    return Extraction("", tuple(Statement(Kind.FACT, text, text, "user") for text in told))
 
 
 def _old_store(home: Path) -> Consolidating:
-    memory = Consolidating(home, extractor=OldRules(JUNK, KEPT))
+    OLDER.setattr(consolidator, "RULES", "rules-1")
+    OLDER.setattr(consolidator, "extract", kept_before)
+    memory = Consolidating(home)
     memory.say("s1", "p1", f"{JUNK}. {KEPT}", "네.")
     assert set(memory.texts()) == {JUNK, KEPT}
     return memory
 
 
 def _upgrade(memory: Consolidating) -> None:
-    memory.consolidator.extractor = RulesExtractor()
+    OLDER.undo()
     while memory.consolidator.settle_turns(10):
         pass
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from memlayer.daemon.ops.requests import Progress, named, project_of, services_of, session_named
 from memlayer.daemon.resources.state import State
-from memlayer.model import EventCount, Memory
-from memlayer.ports import MemoryQuery
+from memlayer.model import EventCount
+from memlayer.ports import memories_by_id
 from memlayer.tasks.edges import MEMORY, Edge
 from memlayer.tasks.keys import EntityType
 from memlayer.text.context_block import bare_id, cut, flatten
@@ -124,7 +124,7 @@ def _nodes(state: State, steps: dict[str, int]) -> list[ops.MapNode]:
     book = services_of(state).tasks
     tasks = {task.id: task for task in book.known.by_id(steps)}
     things = {one.id: one for one in book.graph.things([node for node in steps if node not in tasks])}
-    memories = {row.id: row for row in _memories(state, [node for node in steps if node not in things])}
+    memories = memories_by_id(services_of(state).store, steps)
     nodes: list[ops.MapNode] = []
     for node, distance in steps.items():
         if node in tasks:
@@ -138,10 +138,6 @@ def _nodes(state: State, steps: dict[str, int]) -> list[ops.MapNode]:
             status = "replaced" if row.superseded_by else row.kind
             nodes.append(ops.MapNode(node, MEMORY, _short(row.text), status, row.citation, distance))
     return nodes
-
-
-def _memories(state: State, ids: Sequence[str]) -> Iterable[Memory]:
-    return services_of(state).store.memories(MemoryQuery(ids=ids, limit=len(ids))) if ids else []
 
 
 def _short(title: str) -> str:
