@@ -175,7 +175,7 @@ def test_earlier_sessions_are_read_once(
     assert ["%d번" % number in text for number, text in zip((1, 2, 3), sent, strict=True)] == [True] * 3
     assert done["tokens"] < planned["tokens"] * 3
     rest = run("notes", "read", "--last", "3", "--yes").stdout
-    assert "Read 1 of 1 sessions" in rest and len(api.asked) == 4
+    assert "Read 1 of 1 session:" in rest and len(api.asked) == 4
     assert "There is no session" in run("notes", "read", "--yes").stdout
 
 
