@@ -14,15 +14,17 @@ from click.shell_completion import CompletionItem
 
 from memlayer.cli.terminal.output import print_json, progress
 from memlayer.edge.bootstrap.runtime import plugin_root
+from memlayer.edge.capture import spool
 from memlayer.edge.home import paths, registry
 from memlayer.edge.home import project as places
 from memlayer.edge.ipc.client import Client
 from memlayer.edge.redaction import own_patterns
 from memlayer.edge.redaction.privacy import plain
-from memlayer.errors import UserError
+from memlayer.errors import MemlayerError, UserError
 from memlayer.text.context_block import ids_in, quoted
 
 if TYPE_CHECKING:
+    from memlayer.config import Settings
     from memlayer.edge.ipc.client import Answer, Asked
     from memlayer.wire.upkeep import StatusFound
 
@@ -103,12 +105,51 @@ def client() -> Client:
 
 def start_daemon() -> StatusFound:
     """Start the daemon, with its model's variables; return its status."""
-    from memlayer.config import load_what_holds, write_daemon_variables  # not for verbs that need no settings
+    from memlayer.config import write_daemon_variables  # not for verbs that need no settings
     from memlayer.wire.upkeep import Status
 
     with contextlib.suppress(OSError):  # the daemon works without them, and reports that
-        write_daemon_variables(home(), load_what_holds(home(), os.environ)[0])
+        write_daemon_variables(home(), settings())
     return client().ask(Status(), deadline_s=START_S)
+
+
+def restart_daemon() -> StatusFound:
+    """Have the daemon read changed settings; return its status."""
+    client().stop()
+    return start_daemon()
+
+
+def settings() -> Settings:
+    """Return the settings that hold, without those of a project."""
+    from memlayer.config import load_what_holds  # pydantic is slow to import
+
+    return load_what_holds(home(), os.environ)[0]
+
+
+def keep(event: dict[str, object], arguments: Asked[Answer], done: str) -> Answer:
+    """Put an event on disk, and have it taken in. Raises UserError.
+
+    done: the work, for whoever has no daemon.
+    """
+    spool.put(home(), event)
+    try:
+        return ask(arguments)
+    except UserError:
+        raise
+    except MemlayerError as bad:
+        raise UserError(f"Kept, and {done} as soon as the daemon is well again: {bad}") from bad
+
+
+def typed_words() -> list[str]:
+    """Return the words on standard input, as a slash command has them."""
+    return plain(sys.stdin.buffer.read().decode("utf-8", "replace")).split()
+
+
+def refuse_before(verb: str | None, *given: object) -> bool:
+    """Return whether a verb follows; Incomplete for options before it."""
+    if verb is not None and any(given):
+        raise Incomplete(f"Give options behind `{verb}`")
+    return verb is not None
 
 
 def project_dir(project: str | None, all_projects: bool = False, is_global: bool = False) -> str:

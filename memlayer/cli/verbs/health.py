@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from itertools import chain
 
 import click
 
 from memlayer.cli.doctor import bare, checks, checks_daemon, loaded
-from memlayer.cli.doctor.checks import print_checks
-from memlayer.cli.terminal.invocation import client, home, json_option, project_dir, project_option, start_daemon
+from memlayer.cli.doctor.checks import Check, print_checks
+from memlayer.cli.terminal.invocation import (
+    client,
+    home,
+    json_option,
+    project_dir,
+    project_option,
+    restart_daemon,
+    start_daemon,
+)
 from memlayer.cli.terminal.output import print_json, say
 
 
@@ -49,8 +58,7 @@ def stop(as_json: bool) -> None:
 @json_option
 def restart(as_json: bool) -> None:
     """Stop the daemon and start it again, with the current settings."""
-    client().stop()
-    bare.daemon_status(start_daemon().fields(), as_json)
+    bare.daemon_status(restart_daemon().fields(), as_json)
 
 
 @daemon_verb.command("status")
@@ -74,16 +82,16 @@ def doctor_verb(project: str | None, as_json: bool) -> None:
       memlayer doctor
       memlayer doctor --json
     """
-    folder, at_home = project_dir(project), home()
+    sys.exit(print_checks(every_check(project_dir(project)), as_json))
+
+
+def every_check(folder: str) -> Iterator[Check]:
+    """Yield the checks, with those that need a daemon."""
     of_runtime = chain(
         checks.settings(lambda root: checks_daemon.held_settings(client(), root, os.environ), folder),
         checks_daemon.daemon(client()),
     )
-    results = bare.all_checks(
-        at_home,
-        folder,
-        of_runtime,
-        lambda: checks_daemon.hooks_worked(client()),
+    return bare.all_checks(
+        home(), folder, of_runtime, lambda: checks_daemon.hooks_worked(client()),
         lambda python: loaded.by_daemon(client(), python),
-    )
-    sys.exit(print_checks(results, as_json))
+    )  # fmt: skip

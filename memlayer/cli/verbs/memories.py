@@ -16,8 +16,8 @@ from memlayer.cli.terminal.invocation import (
     begin_writing,
     end_with_json,
     form_option,
-    home,
     json_option,
+    keep,
     memory_id,
     project_dir,
     project_option,
@@ -26,7 +26,6 @@ from memlayer.cli.terminal.invocation import (
 from memlayer.cli.terminal.output import line, memory_title, say, say_body, say_headline, session_name, when
 from memlayer.cli.terminal.typist import BY_PERSON, is_model
 from memlayer.cli.verbs.browse import say_text
-from memlayer.edge.capture import spool
 from memlayer.edge.home.registry import GLOBAL
 from memlayer.errors import MemlayerError, UserError
 from memlayer.text.context_block import quoted
@@ -89,13 +88,7 @@ def remember_verb(
     if is_all_redacted(str(event["text"])) or not str(event["text"]).strip():
         raise UserError("Nothing to remember: all of it is private")
     refuse_too_long(str(event["text"]))
-    spool.put(home(), event)
-    try:
-        done = ask(memory_ops.Remember(str(event["id"])))
-    except UserError:
-        raise
-    except MemlayerError as bad:
-        raise UserError(f"Kept, and remembered as soon as the daemon is well again: {bad}") from bad
+    done = keep(event, memory_ops.Remember(str(event["id"])), "remembered")
     if as_json:
         end_with_json(done)
     memory = done.memory

@@ -11,7 +11,15 @@ from click.shell_completion import CompletionItem
 
 from memlayer.cli.doctor.checks import RESTART
 from memlayer.cli.doctor.checks_daemon import held_settings, is_behind
-from memlayer.cli.terminal.invocation import Incomplete, client, home, json_option, project_dir, project_option
+from memlayer.cli.terminal.invocation import (
+    Incomplete,
+    client,
+    home,
+    json_option,
+    project_dir,
+    project_option,
+    refuse_before,
+)
 from memlayer.cli.terminal.output import line, print_json, say
 from memlayer.edge.home import paths
 from memlayer.edge.home.project import locate
@@ -38,10 +46,8 @@ def config_verb(context: click.Context, project: str | None, shows_all: bool, as
       memlayer config set recall.max_entries 3 recall.min_chance 0.2
       MEMLAYER_RECALL__MAX_ENTRIES=3 memlayer config --json
     """
-    if context.invoked_subcommand is None:
+    if not refuse_before(context.invoked_subcommand, project, as_json, shows_all):
         show_settings(project, as_json, shows_all)
-    elif project or as_json or shows_all:
-        raise Incomplete(f"Give --project and --json behind `{context.invoked_subcommand}`, if it takes them")
 
 
 def complete_key(_: click.Context, argument: click.Parameter, typed: str) -> list[CompletionItem]:

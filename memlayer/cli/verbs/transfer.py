@@ -25,6 +25,7 @@ from memlayer.cli.terminal.invocation import (
     json_option,
     not_empty,
     project_dir,
+    settings,
 )
 from memlayer.cli.terminal.output import duration, line, pairs, say
 from memlayer.cli.terminal.typist import here
@@ -101,11 +102,9 @@ def import_verb(
 
 def offer_notes() -> None:
     """Offer notes on imported sessions, unless the person said no."""
-    from memlayer.config import load_what_holds
-
-    settings = load_what_holds(home(), os.environ)[0]
-    is_off = settings.consolidation.provider == "rules"
-    if not settings.notes.enabled or (is_off and settings.origin("consolidation.provider") != "default"):
+    held = settings()
+    is_off = held.consolidation.provider == "rules"
+    if not held.notes.enabled or (is_off and held.origin("consolidation.provider") != "default"):
         return
     turn_on = ", after `memlayer notes on`" if is_off else ""
     cost = "`memlayer notes read --last 30 --dry-run` says its cost."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 
 import click
 
@@ -19,14 +18,17 @@ from memlayer.cli.terminal.invocation import (
     not_empty,
     project_dir,
     project_option,
+    refuse_before,
+    restart_daemon,
+    settings,
     start_daemon,
+    typed_words,
     yes_option,
 )
 from memlayer.cli.terminal.output import line, pairs, say, table, when
 from memlayer.cli.terminal.typist import BY_PERSON, SLASH_WORDS, here
 from memlayer.cli.verbs.curation import readers
 from memlayer.edge.counting import counted
-from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import UserError
 from memlayer.wire import notes as ops
 from memlayer.wire.notes import NotesState, SessionsRead
@@ -60,14 +62,12 @@ def notes_verb(context: click.Context, is_refused: bool, from_stdin: bool, as_js
       memlayer notes --refused
       memlayer notes off
     """
-    options = ["--json"] if as_json else []
-    if context.invoked_subcommand is not None:
-        if is_refused or from_stdin or as_json:
-            raise Incomplete(f"Give --json behind `{context.invoked_subcommand}`, and no other option before it")
+    if refuse_before(context.invoked_subcommand, is_refused, from_stdin, as_json):
         return
+    options = ["--json"] if as_json else []
     typed = ["refused"] if is_refused else ["status"]
     if from_stdin:
-        typed = plain(sys.stdin.buffer.read().decode("utf-8", "replace")).split() or ["status"]
+        typed = typed_words() or ["status"]
         if typed[0] not in SLASH_WORDS["notes"]:
             raise Incomplete(f"{typed[0][:40]!r} is not known here. Give one of {', '.join(SLASH_WORDS['notes'])}")
     notes_verb.main([*typed, *options], prog_name=context.command_path, standalone_mode=False, obj=context.obj)
@@ -133,8 +133,7 @@ def turned_on(changes: dict[str, list[str]]) -> NotesState:
     from memlayer.config.edit import set_settings
 
     set_settings(home(), changes)
-    client().stop()
-    start_daemon()
+    restart_daemon()
     return ask(ops.Notes(os.getcwd()))
 
 
@@ -155,10 +154,9 @@ def off_verb(as_json: bool) -> None:
 
     You are not asked again. The notes stay. `memlayer forget` removes them.
     """
-    from memlayer.config import load_what_holds
     from memlayer.config.edit import set_settings
 
-    is_own = load_what_holds(home(), os.environ)[0].consolidation.by_session
+    is_own = settings().consolidation.by_session
     set_settings(
         home(), {"consolidation.provider": ["rules"], **({"consolidation.by_session": ["false"]} if is_own else {})}
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from urllib.parse import urlsplit
 
-from memlayer.cli.terminal.invocation import Incomplete, home
+from memlayer.cli.terminal.invocation import Incomplete, settings
 from memlayer.cli.terminal.output import line, short_path
 from memlayer.edge.counting import counted
 from memlayer.wire.notes import NotesState, SessionsRead
@@ -33,10 +33,8 @@ BY_SESSION = (
 
 def changes_for_own() -> dict[str, list[str]]:
     """Return the settings for the session's own model; no reader begins."""
-    from memlayer.config import load_what_holds
-
     changes = {"consolidation.by_session": ["true"]}
-    if load_what_holds(home(), os.environ)[0].notes.enabled:
+    if settings().notes.enabled:
         return changes
     return {**changes, "notes.enabled": ["true"], "consolidation.provider": ["rules"]}
 
@@ -48,10 +46,8 @@ def changes_for(
 
     Another provider or server does not inherit the model and key of the one before. Raises Incomplete.
     """
-    from memlayer.config import load_what_holds
-
-    settings = load_what_holds(home(), os.environ)[0]
-    before = settings.consolidation
+    held = settings()
+    before = held.consolidation
     chosen = provider or (before.provider if before.provider != "rules" else DEFAULT_PROVIDER)
     is_other = chosen != before.provider
     if chosen == "claude-cli" and (base_url or api_key_env):
@@ -68,15 +64,14 @@ def changes_for(
             changes[name] = value or ""
     changed = {name: value for name, value in changes.items() if name == "provider" or getattr(before, name) != value}
     typed = {"consolidation." + name: [value] for name, value in changed.items()}
-    return typed if settings.notes.enabled else {**typed, "notes.enabled": ["true"]}
+    return typed if held.notes.enabled else {**typed, "notes.enabled": ["true"]}
 
 
 def planned(changes: dict[str, list[str]]) -> NotesState:
     """Return who will read under changed settings."""
-    from memlayer.config import load_what_holds
     from memlayer.config.providers import usual_model
 
-    before = load_what_holds(home(), os.environ)[0].consolidation
+    before = settings().consolidation
     provider, model, url = (
         changes.get("consolidation." + name, [getattr(before, name)])[0] for name in ("provider", "model", "base_url")
     )

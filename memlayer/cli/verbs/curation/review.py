@@ -15,6 +15,7 @@ from memlayer.cli.terminal.invocation import (
     memory_ids,
     project_dir,
     project_option,
+    refuse_before,
     words,
 )
 from memlayer.cli.terminal.output import line, memory_title, say, say_body, when
@@ -67,9 +68,7 @@ def review_verb(context: click.Context, project: str | None, limit: int, from_st
       memlayer review yes k3Lm9p x9Yz2w
       memlayer review undo
     """
-    if context.invoked_subcommand is not None:
-        if from_stdin or as_json or project:
-            raise Incomplete(f"Give options behind `{context.invoked_subcommand}`")
+    if refuse_before(context.invoked_subcommand, from_stdin, as_json, project):
         return
     folder = project_dir(project)
     if from_stdin:
@@ -86,20 +85,20 @@ def review_verb(context: click.Context, project: str | None, limit: int, from_st
         _walk(found, folder)
 
 
-@review_verb.command("keep")
-@click.argument("id_", metavar="ID", nargs=-1)
-@project_option
-@json_option
-def keep_verb(id_: tuple[str, ...], project: str | None, as_json: bool) -> None:
-    """Keep a memory as it is.
+def _deciding(how: str, metavar: str, help_: str) -> click.Command:
+    """Return a verb that decides on one memory or question."""
 
-    It comes up no more for this reason.
+    @review_verb.command(how, help=f"{help_}\n\n\\b\nExamples:\n  memlayer review {how} a7Bc3x")
+    @click.argument("id_", metavar=metavar, nargs=-1)
+    @project_option
+    @json_option
+    def verb(id_: tuple[str, ...], project: str | None, as_json: bool) -> None:
+        _decide(how, memory_id(id_), folder=project_dir(project), as_json=as_json)
 
-    \b
-    Examples:
-      memlayer review keep a7Bc3x
-    """
-    _decide("keep", memory_id(id_), folder=project_dir(project), as_json=as_json)
+    return verb
+
+
+_deciding("keep", "ID", "Keep a memory as it is.\n\nIt comes up no more for this reason.")
 
 
 @review_verb.command("edit")
@@ -138,20 +137,10 @@ def merge_verb(id_: str, other: str, text: tuple[str, ...], project: str | None,
     _decide("merge", named, bare_id(plain(other)), plain(" ".join(text)), project_dir(project), as_json)
 
 
-@review_verb.command("drop")
-@click.argument("id_", metavar="ID", nargs=-1)
-@project_option
-@json_option
-def drop_verb(id_: tuple[str, ...], project: str | None, as_json: bool) -> None:
-    """Have a core memory hold no more, under review or not.
-
-    The memory that contradicts it takes its place. Nothing is forgotten: undo brings it back.
-
-    \b
-    Examples:
-      memlayer review drop a7Bc3x
-    """
-    _decide("drop", memory_id(id_), folder=project_dir(project), as_json=as_json)
+_deciding(
+    "drop", "ID", "Have a core memory hold no more, under review or not.\n\n"
+    "The memory that contradicts it takes its place. Nothing is forgotten: undo brings it back.",
+)  # fmt: skip
 
 
 @review_verb.command("yes")
@@ -170,18 +159,7 @@ def yes_verb(id_: str, meant: str, project: str | None, as_json: bool) -> None:
     _decide("yes", memory_id((id_,) if id_ else ()), bare_id(plain(meant)), "", project_dir(project), as_json)
 
 
-@review_verb.command("no")
-@click.argument("id_", metavar="QUESTION", nargs=-1)
-@project_option
-@json_option
-def no_verb(id_: tuple[str, ...], project: str | None, as_json: bool) -> None:
-    """Say that a sentence is about no task.
-
-    \b
-    Examples:
-      memlayer review no k3Lm9p
-    """
-    _decide("no", memory_id(id_), folder=project_dir(project), as_json=as_json)
+_deciding("no", "QUESTION", "Say that a sentence is about no task.")
 
 
 @review_verb.command("undo")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Sequence
 
@@ -14,19 +13,18 @@ from memlayer.cli.terminal.invocation import (
     ask,
     begin_writing,
     end_with_json,
-    home,
     json_option,
+    keep,
     project_dir,
     project_option,
+    typed_words,
     words,
 )
 from memlayer.cli.terminal.output import line, say, table, when
 from memlayer.cli.terminal.typist import here
-from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import clean
 from memlayer.edge.counting import counted
-from memlayer.edge.redaction.privacy import plain
-from memlayer.errors import MemlayerError, UserError
+from memlayer.errors import UserError
 from memlayer.tasks.events import CREATED, REOPENED, Observation, TaskEvent, captured
 from memlayer.tasks.states import PRIORITIES, By, Status
 from memlayer.turns.remembered import is_all_redacted
@@ -97,7 +95,7 @@ def tasks_verb(
       memlayer task list --status done --json
     """
     if from_stdin:
-        typed = plain(sys.stdin.buffer.read().decode("utf-8", "replace")).split()
+        typed = typed_words()
         is_blocked = is_blocked or "blocked" in typed[:1]
         status = status or next((word for word in typed[:1] if word in STATUS_WORDS and word != Status.BLOCKED), None)
     answer = ask(ops.Tasks(project_dir(project, all_projects), status or "", is_blocked), as_json)
@@ -239,13 +237,7 @@ def _say_step(step: ops.TaskStep) -> None:
 def taken_in(row: Observation, project: str | None) -> ops.TaskChanged:
     """Put a change on disk and have it taken in. Raises UserError."""
     event = _event(row, project)
-    spool.put(home(), event)
-    try:
-        return ask(ops.TaskChange(str(event["id"])))
-    except UserError:
-        raise
-    except MemlayerError as bad:
-        raise UserError(f"Kept, and done as soon as the daemon is well again: {bad}") from bad
+    return keep(event, ops.TaskChange(str(event["id"])), "done")
 
 
 def _change(row: Observation, project: str | None, as_json: bool) -> None:

@@ -5,23 +5,22 @@ from __future__ import annotations
 import os
 import sys
 import webbrowser
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
 
 from memlayer.cli.terminal.invocation import (
     Incomplete,
-    client,
     complete_file,
     end_with_json,
     home,
     json_option,
     project_dir,
     project_option,
-    start_daemon,
+    restart_daemon,
 )
 from memlayer.cli.terminal.output import for_machines, print_json, say, size
+from memlayer.cli.verbs.health import every_check
 from memlayer.cli.verbs.project.tasks import taken_in
 
 if TYPE_CHECKING:
@@ -91,7 +90,7 @@ def view_verb(
         raise Incomplete(f"There is no folder {folder}")
     if month and not file:
         raise Incomplete("--month goes with --export")
-    source = Source(home(), LentVerbs(_checks, for_machines, start_daemon_again, taken_in), folder)
+    source = Source(home(), LentVerbs(every_check, for_machines, restart_daemon, taken_in), folder)
     if file:
         _export(source, file, month, as_json)
         return
@@ -105,25 +104,3 @@ def _export(source: Source, file: str, month: str, as_json: bool) -> None:
     if as_json:
         end_with_json({"file": os.path.abspath(file), "bytes": length})
     say(f"{os.path.abspath(file)} ({size(length)}) holds your notes: give it to nobody who may not read them.")
-
-
-def start_daemon_again() -> object:
-    """Restart the daemon, so that it reads changed settings."""
-    client().stop()
-    return start_daemon()
-
-
-def _checks(folder: str) -> Iterator[object]:
-    """Yield the checks of `memlayer doctor`."""
-    from itertools import chain
-
-    from memlayer.cli.doctor import bare, checks, checks_daemon, loaded
-
-    of_runtime = chain(
-        checks.settings(lambda root: checks_daemon.held_settings(client(), root, os.environ), folder),
-        checks_daemon.daemon(client()),
-    )
-    return bare.all_checks(
-        home(), folder, of_runtime, lambda: checks_daemon.hooks_worked(client()),
-        lambda python: loaded.by_daemon(client(), python),
-    )  # fmt: skip

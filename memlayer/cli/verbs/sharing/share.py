@@ -7,7 +7,16 @@ import sys
 
 import click
 
-from memlayer.cli.terminal.invocation import Incomplete, agree, ask, client, home, json_option, start_daemon, yes_option
+from memlayer.cli.terminal.invocation import (
+    Incomplete,
+    agree,
+    ask,
+    client,
+    home,
+    json_option,
+    restart_daemon,
+    yes_option,
+)
 from memlayer.cli.terminal.output import line, pairs, print_json, say, short_path, size, table, when
 from memlayer.edge.counting import counted
 from memlayer.edge.home import paths
@@ -72,8 +81,7 @@ def setup(url: str, key_stdin: bool, name: str, encrypt: bool | None, by_hand: b
         )  # fmt: skip
     encryption = "" if encrypt is None else "on" if encrypt else "off"
     paths.make_folder(paths.share(home()))  # from now on a daemon is given the variables of a share
-    client().stop()
-    start_daemon()
+    restart_daemon()
     state = client().ask(ops.ShareSetup(url, secret, name, encryption, by_hand), deadline_s=300.0)
     if as_json:
         print_json(state)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 
 import click
 
@@ -17,13 +16,14 @@ from memlayer.cli.terminal.invocation import (
     memory_ids,
     project_dir,
     project_option,
-    start_daemon,
+    refuse_before,
+    restart_daemon,
+    typed_words,
 )
 from memlayer.cli.terminal.output import line, memory_title, pairs, print_json, say, when
 from memlayer.cli.terminal.typist import here
 from memlayer.edge.counting import counted
 from memlayer.edge.home import paths
-from memlayer.edge.redaction.privacy import plain
 from memlayer.wire import sharing as ops
 
 
@@ -47,12 +47,9 @@ def team_verb(context: click.Context, from_stdin: bool, project: str | None, as_
       memlayer team promote a7Bc3x x9Yz2w
       memlayer team status
     """
-    if context.invoked_subcommand is not None:
-        if from_stdin or project or as_json:
-            raise Incomplete(f"Give options behind `{context.invoked_subcommand}`")
+    if refuse_before(context.invoked_subcommand, from_stdin, project, as_json):
         return
-    typed = plain(sys.stdin.buffer.read().decode("utf-8", "replace")).split() if from_stdin else []
-    verb, *rest = typed or ["status"]
+    verb, *rest = (typed_words() if from_stdin else []) or ["status"]
     if verb not in team_verb.commands:
         raise Incomplete(f"{verb[:40]!r} is not known here. Give {', '.join(team_verb.commands)}")
     place = ["--project", project] if project and verb != "promote" else []
@@ -100,8 +97,7 @@ def accept(name: str, project: str | None, as_json: bool) -> None:
 def _set_up(arguments: ops.TeamSetup, as_json: bool) -> None:
     if not os.path.isdir(paths.team(home())):
         paths.make_folder(paths.team(home()))  # from now on a daemon is given the variables of a share
-        client().stop()
-        start_daemon()
+        restart_daemon()
     state = client().ask(arguments, deadline_s=300.0)
     if as_json:
         print_json(state)
