@@ -72,6 +72,11 @@ def _user_bytes(path: str) -> bytes:
         raise UserError(f"the settings cannot be read: {getattr(bad, 'strerror', None) or bad} ({path})") from bad
 
 
+def is_outdated(stamp: object, home: str) -> bool:
+    """True if settings changed since a daemon read those of a stamp."""
+    return bool(stamp) and stamp != settings_stamp(home)
+
+
 def settings_stamp(home: str) -> str:
     """Return a stamp that changes with any setting that a daemon reads."""
     path, raw = paths.settings(home), b""

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from memlayer.config import settings_stamp, unset_setting
+from memlayer.config import unset_setting
 from memlayer.errors import UserError
 from memlayer.text.chunking import estimate_tokens
 from memlayer.text.context_block import bare_id
@@ -30,7 +30,6 @@ from memlayer.wire.sessions import SessionRow
 PAGE_SIZE = 20
 DAY_MS = 86_400_000
 MAX_WORD_CHARS = 20_000
-MAX_WHOLE = 10**15
 FENCE = "```"
 
 
@@ -96,18 +95,21 @@ def search(visit: Visit) -> object:
     """POST /api/search {query, filters, options}."""
     body = _body(visit)
     filters, options = _part(body, "filters"), _part(body, "options")
-    query = _words(body, "query")
-    if not query:
+    query = body.get("query")
+    if not isinstance(query, str) or not query.strip():
         raise UserError("query: words to search for are expected")
     kinds = filters.get("eventType") or []
     kinds = [kinds] if isinstance(kinds, str) else kinds
     if not isinstance(kinds, list) or not all(isinstance(kind, str) for kind in kinds):
         raise UserError("eventType: a list of names is expected")
-    wanted = memory_ops.Search(
-        query, visit.folder, _whole(options, "topK", 10), _number(options, "minScore"),
-        _whole(filters, "dateFrom", 0), _whole(filters, "dateTo", 0), kind=kinds[0] if kinds else "",
-        session_id=_words(filters, "sessionId"),
-    )  # fmt: skip
+    for name, whole in (("topK", options), ("dateFrom", filters), ("dateTo", filters)):
+        if type(whole.get(name) or 0) is not int:
+            raise UserError(f"{name}: a whole number is expected")
+    wanted = memory_ops.Search.parse({
+        "query": query.strip()[:MAX_WORD_CHARS], "project_dir": visit.folder, "limit": options.get("topK"),
+        "min_score": options.get("minScore"), "since_ms": filters.get("dateFrom"), "until_ms": filters.get("dateTo"),
+        "kind": kinds[0] if kinds else "", "session_id": filters.get("sessionId"),
+    })  # fmt: skip
     found = visit.ask(wanted)
     rows = [
         {
@@ -163,10 +165,8 @@ def change_config(visit: Visit) -> object:
         else:
             health.set_one(visit, str(key), health.typed(value))
     found = health.values(visit)
-    stamp = visit.source.status().get("settings_stamp")
-    is_behind = bool(stamp) and stamp != settings_stamp(visit.source.home)
     config_ = {row["key"]: row["value"] for row in found["settings"]}
-    return {"success": True, "config": config_, "restartRequired": is_behind}
+    return {"success": True, "config": config_, "restartRequired": found["changed_since_daemon"]}
 
 
 def citation(visit: Visit) -> object:
@@ -200,27 +200,6 @@ def _part(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     if not isinstance(part, dict):
         raise UserError(f"{name}: an object is expected")
     return part
-
-
-def _whole(part: Mapping[str, Any], name: str, default: int) -> int:
-    value = part.get(name) or default
-    if not isinstance(value, int) or isinstance(value, bool) or abs(value) > MAX_WHOLE:
-        raise UserError(f"{name}: a whole number is expected")
-    return value
-
-
-def _number(part: Mapping[str, Any], name: str) -> float:
-    value = part.get(name) or 0.0
-    if not isinstance(value, (int, float)) or isinstance(value, bool) or not abs(value) <= MAX_WHOLE:
-        raise UserError(f"{name}: a number is expected")
-    return float(value)
-
-
-def _words(part: Mapping[str, Any], name: str) -> str:
-    value = part.get(name) or ""
-    if not isinstance(value, str):
-        raise UserError(f"{name}: words are expected")
-    return value.encode("utf-8", "replace").decode().strip()[:MAX_WORD_CHARS]
 
 
 def answering(work: Callable[[Visit], object]) -> Callable[[Request], Awaitable[Response]]:

@@ -149,13 +149,6 @@ def hooks_worked(client: Client) -> dict[str, int]:
     return worked_ms if isinstance(worked_ms, dict) else {}
 
 
-def is_behind(home: str, status: Mapping[str, object]) -> bool:
-    """True if settings changed since the daemon read them."""
-    from memlayer.config import settings_stamp
-
-    return bool(status.get("settings_stamp")) and status["settings_stamp"] != settings_stamp(home)
-
-
 def settled(client: Client) -> upkeep_ops.StatusFound:
     """Return the daemon's status once it has loaded. Raises DaemonError."""
     ends = time.monotonic() + SETTLE_S

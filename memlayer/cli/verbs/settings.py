@@ -10,7 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from memlayer.cli.doctor.checks import RESTART
-from memlayer.cli.doctor.checks_daemon import held_settings, is_behind
+from memlayer.cli.doctor.checks_daemon import held_settings
 from memlayer.cli.terminal.invocation import (
     Incomplete,
     client,
@@ -178,8 +178,10 @@ def show_settings(project: str | None, as_json: bool, shows_all: bool) -> None:
 
 def _daemon_is_behind() -> bool:
     """True if a daemon runs that has read older settings. Starts none."""
+    from memlayer.config import is_outdated
+
     with contextlib.suppress(MemlayerError):  # doctor reports a daemon that hangs
-        return is_behind(home(), client().status() or {})
+        return is_outdated((client().status() or {}).get("settings_stamp"), home())
     return False
 
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 
 from memlayer import __version__, compose
-from memlayer.config import settings_stamp, what_holds
+from memlayer.config import is_outdated, what_holds
 from memlayer.consolidation.extractor import RULES
 from memlayer.daemon.ops.requests import OPEN_WAIT_S, Fields, Progress, project_of, services_of
 from memlayer.daemon.resources import memory
@@ -144,8 +144,7 @@ def settings(state: State, arguments: ops.Settings, progress: Progress) -> ops.S
     """Return the settings of the files of now and the caller's variables."""
     variables = dict(variable.partition("=")[::2] for variable in arguments.variables)
     held = what_holds(state.home, arguments.root, variables)
-    is_behind = bool(state.settings_stamp) and state.settings_stamp != settings_stamp(state.home)
-    return arguments.read_answer({**held, "changed_since_daemon": is_behind})
+    return arguments.read_answer({**held, "changed_since_daemon": is_outdated(state.settings_stamp, state.home)})
 
 
 def status(state: State, arguments: ops.Status, progress: Progress) -> ops.StatusFound:

@@ -8,17 +8,8 @@ from typing import Any
 from starlette.responses import Response
 from starlette.routing import Route
 
-from memlayer.config import (
-    FIRST_KEYS,
-    describe,
-    describe_groups,
-    load_project_settings,
-    load_what_holds,
-    settings_stamp,
-    unset_setting,
-)
+from memlayer.config import FIRST_KEYS, describe, describe_groups, is_outdated, unset_setting, what_holds
 from memlayer.config.edit import set_settings
-from memlayer.edge.home import paths
 from memlayer.edge.home.project import locate
 from memlayer.edge.redaction.privacy import redact
 from memlayer.errors import UserError
@@ -64,25 +55,14 @@ def settings(visit: Visit) -> Response:
 def values(visit: Visit) -> dict[str, Any]:
     """Return the settings as `memlayer config --json` has them, masked."""
     home = visit.source.home
-    of_project = load_project_settings(locate(visit.folder).root) if visit.folder else None
-    whole, problem = load_what_holds(home, os.environ)
-    held = whole.for_project(of_project) if of_project else whole
-    known = held.model_dump()
-    rows = []
-    for one in describe():
-        group, _, name = one.key.partition(".")
-        row = {
-            "key": one.key, "value": _masked(known[group][name]), "unit": one.unit, "from": held.origin(one.key),
-            "description": one.description, "bounds": one.bounds, "default": _masked(one.default),
-            "typed": typed(known[group][name]),
-        }  # fmt: skip
-        rows.append(row)
-    stamp = visit.source.status().get("settings_stamp")
-    return {
-        "file": paths.settings(home), "settings": rows, "problem": problem,
-        "warnings": list(of_project.warnings) if of_project else [],
-        "changed_since_daemon": bool(stamp) and stamp != settings_stamp(home),
-    }  # fmt: skip
+    held = what_holds(home, locate(visit.folder).root if visit.folder else "", os.environ)
+    about = {one.key: one for one in describe()}
+    for row in held["settings"]:
+        one, value = about[row["key"]], row["value"]
+        row |= {"value": _masked(value), "typed": typed(value), "default": _masked(one.default)}
+        row |= {"description": one.description, "bounds": one.bounds}
+    del held["ignored"]
+    return {**held, "changed_since_daemon": is_outdated(visit.source.status().get("settings_stamp"), home)}
 
 
 def _masked(value: Any) -> Any:
