@@ -1,4 +1,4 @@
-"""Count the modules that run for a prompt, Stop and forget.
+"""Count the modules that run for a prompt, Stop, end and forget.
 
 `python tests/support/modules_passed.py [--names]`: a real daemon and real hooks, and a profiler in the daemon
 that notes each module of memlayer with a function that is called. A first round warms up, the second counts.
@@ -29,7 +29,7 @@ from tests.support.processes import HookRunner  # noqa: E402
 PACKAGE = str(ROOT / "memlayer") + os.sep
 QUIET_S = 2.0
 POLL_S = 0.1
-GOALS = {"prompt": 45, "stop": 70, "forget": 60}
+GOALS = {"prompt": 45, "stop": 60, "end": 80, "forget": 60}
 
 
 class Watch:
@@ -79,6 +79,7 @@ def drive(home: Path, watch: Watch, result: Path) -> None:
             steps = {
                 "prompt": lambda n=prompt_id: hook("user_prompt_submit", "s1", n, prompt="Which port has the gateway?"),
                 "stop": lambda n=prompt_id: hook("stop", "s1", n, last_assistant_message="We decided on port 7481."),
+                "end": lambda: hook("session_end", "s1", reason="other"),
                 "forget": lambda: client.call("forget", {"ids": [newest(client)]}, deadline_s=40, start=False),
             }
             for name, step in steps.items():
