@@ -21,7 +21,7 @@ NEVER_LOADED := pillow hf-xet
 # Tests that take a real host, a browser, minutes or damage have targets of their own.
 FAST := not host and not slow and not fault and not browser
 
-.PHONY: help venv demo check pytest collect test test-host test-view test-fault torture test-boot lint bench docs lock dist clean
+.PHONY: help venv demo check nearest pytest collect test test-host test-view test-fault torture test-boot lint bench docs lock dist clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -e 's/:.*## /\t/' | expand -t 12
@@ -32,8 +32,12 @@ venv:
 demo: venv  ## two sessions in a throw-away home: what is remembered, and what comes back
 	@$(RUN) $(PY) demo/run.py
 
-check: lint  ## before each commit: lint, types, layers, units, properties, contracts on one store
-	$(RUN) $(PY) -m pytest -q -n 2 --dist worksteal -m "$(FAST)" -k "not lance" tests/unit tests/property tests/contract
+check: venv  ## before each commit: lint, types, layers, units, properties, the store's contract in memory
+	@$(MAKE) --no-print-directory -j2 lint nearest
+
+nearest: venv
+	$(RUN) $(PY) -m pytest -q -n 2 --dist worksteal --hypothesis-profile check -m "$(FAST)" -k "not lance" \
+		tests/unit tests/property tests/contract/test_store_*.py
 
 pytest: venv  ## one file or one test: make pytest ARGS="tests/unit/test_kinds.py -k label"
 	$(RUN) $(PY) -m pytest $(ARGS)

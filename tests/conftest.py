@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from memlayer.adapters.embedding.lazy_import import import_lancedb
 from memlayer.edge.ipc.client import Client
@@ -21,6 +22,8 @@ from tests.support.processes import Daemon, HookRunner
 ROOT = Path(__file__).resolve().parent.parent
 IN_MEMORY = "/dev/shm"
 ENOUGH_BYTES = 4_000_000_000
+FEW_EXAMPLES = 15
+settings.register_profile("check", max_examples=FEW_EXAMPLES)  # of `make check`; `make test` tries a hundred
 
 # Half of a run waited for disks: a daemon and its store flush each file. Faults of disks are tests of tests/fault.
 if os.path.isdir(IN_MEMORY):
