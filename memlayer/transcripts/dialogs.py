@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from memlayer.edge.capture.answers import answers_given, quoted
 from memlayer.edge.capture.noise import is_noise
-from memlayer.transcripts.lines import string
+from memlayer.transcripts.lines import blocks_of, string
 
 QUESTIONS, PLAN = "AskUserQuestion", "ExitPlanMode"
 MAX_PLAN_CHARS = 1500
@@ -38,7 +38,7 @@ class DialogCall(NamedTuple):
 
 def calls_in(record: _Json) -> Iterator[tuple[str, DialogCall]]:
     """Yield (id, call) of an answer's tool calls."""
-    for block in _blocks(record):
+    for block in blocks_of(record):
         given = block.get("input")
         if block.get("type") == "tool_use":
             plan = string(given, "plan") if isinstance(given, dict) and block.get("name") == PLAN else ""
@@ -50,7 +50,7 @@ def said_at_calls(record: _Json, calls: Mapping[str, DialogCall]) -> Iterator[tu
     decision = record.get("permissionDecision")
     if isinstance(decision, dict) and decision.get("source") in _NOBODY_ASKED:
         return
-    blocks = _blocks(record)
+    blocks = list(blocks_of(record))
     texts = [string(block, "text") for block in blocks if block.get("type") == "text"]
     beside = [text for text in texts if not is_noise(text)]
     for block in blocks:
@@ -84,9 +84,3 @@ def _refusal(record: _Json, block: _Json, call: DialogCall) -> tuple[bool, str]:
         is_refused = content.startswith(_WITH_WORDS) and not call.tool.startswith("mcp__")
         words = content[len(_WITH_WORDS) :].partition(_HOST_NOTE)[0]
     return is_refused, words if is_refused and not words.startswith(_CLARIFY) else ""
-
-
-def _blocks(record: _Json) -> list[_Json]:
-    message = record.get("message")
-    content = message.get("content") if isinstance(message, dict) else None
-    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import msgspec
+
 from memlayer.edge.capture.payload import clean
 from memlayer.edge.home import project
 from memlayer.model import turn_memory_id
@@ -18,6 +20,7 @@ from memlayer.transcripts.catch_up import captured, id_without_prompt_id
 from memlayer.transcripts.discovery import Transcript
 from memlayer.transcripts.lines import Tally
 from memlayer.transcripts.reader import TranscriptRecord, read_turns
+from memlayer.wire.transfer import Imported
 
 BATCH_EVENTS = 200
 BATCH_CHARS = 400_000
@@ -31,16 +34,20 @@ GOING_ON_S = 60
 COPIES = "copies of another session"
 
 
-class ImportRecord(Protocol):
-    """The progress of each transcript's import; see adapters.sqlite_files."""
+class ReadSoFar(Protocol):
+    """The offset of each transcript, and the sessions of records."""
 
     def offset(self, path: str, size: int, mtime_ns: int) -> int: ...
 
     def copies(self, records: Iterable[tuple[str, str]]) -> set[str]: ...
 
-    def reached(self, path: str, offset: int, records: Iterable[tuple[str, str]]) -> None: ...
-
     def done(self, path: str, size: int, mtime_ns: int) -> None: ...
+
+
+class ImportRecord(ReadSoFar, Protocol):
+    """The progress of each transcript's import; see adapters.sqlite_files."""
+
+    def reached(self, path: str, offset: int, records: Iterable[tuple[str, str]]) -> None: ...
 
     def restart(self) -> None: ...
 
@@ -57,23 +64,10 @@ class Batch:
     chars: int = 0
 
 
-@dataclass
-class Counts:
-    """Counts of an import.
+class Counts(Imported):
+    """Counts of an import, as they grow."""
 
-    new, known: events (prompts and answers). new_turns: turns with new events. known_turns: others with known events.
-    skipped: by reason.
-    """
-
-    files: int = 0
-    unchanged: int = 0
-    lines: int = 0
-    turns: int = 0
-    new: int = 0
-    known: int = 0
-    new_turns: int = 0
-    known_turns: int = 0
-    skipped: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = msgspec.field(default_factory=Counter)
 
 
 class TranscriptHistory:
@@ -83,7 +77,7 @@ class TranscriptHistory:
         self,
         store: Store,
         sessions: Sessions,
-        log: ImportRecord,
+        log: ReadSoFar,
         project_of: Callable[[str], str],
         tombstones: Tombstones,
     ) -> None:
@@ -216,95 +210,58 @@ class _Heard:
         return clean(record.text).strip() in self._said
 
 
-class _Ahead:
-    """An import log, and records that it does not know yet."""
+class Gathered:
+    """An import log, with batches that are stored at once.
 
-    def __init__(self, log: ImportRecord) -> None:
-        self._log = log
+    A write of the store costs more than its rows. What the batches have reached is logged after they are stored, so
+    that a killed import reads them again.
+    """
+
+    def __init__(
+        self, log: ImportRecord, take: Callable[[list[dict[str, Any]]], object] | None, *, is_anew: bool = False
+    ) -> None:
+        """take: stores events on disk. None: a rehearsal, nothing is kept."""
+        self._log, self._take, self._is_anew = log, take, is_anew
+        self._events: dict[str, dict[str, Any]] = {}
+        self._logged: list[Callable[[], None]] = []
         self._seen: dict[str, str] = {}
+        self._chars = 0
 
     def offset(self, path: str, size: int, mtime_ns: int) -> int:
-        return self._log.offset(path, size, mtime_ns)
+        return 0 if self._is_anew else self._log.offset(path, size, mtime_ns)
 
     def copies(self, records: Iterable[tuple[str, str]]) -> set[str]:
         known = list(records)
         here = {uuid for uuid, session in known if self._seen.get(uuid, session) != session}
         return here | self._log.copies(known)
 
-    def reached(self, path: str, offset: int, records: Iterable[tuple[str, str]]) -> None:
-        for uuid, session in records:
-            if uuid:
-                self._seen.setdefault(uuid, session)
-
-    def restart(self) -> None:
-        self._log.restart()
-
-
-class Gathered(_Ahead):
-    """Batches of several transcripts that are stored at once.
-
-    A write of the store costs more than its rows.
-
-    What they have reached is logged after they are stored, so that a killed import reads them again.
-    """
-
-    def __init__(self, log: ImportRecord, take: Callable[[list[dict[str, Any]]], object]) -> None:
-        """take: stores events; they are on disk when it returns."""
-        super().__init__(log)
-        self._take = take
-        self._events: dict[str, dict[str, Any]] = {}
-        self._logged: list[Callable[[], None]] = []
-        self._chars = 0
-
     def add(self, batch: Batch) -> None:
         """Gather a batch, and store all when it is enough."""
-        for event in batch.events:
-            self._events.setdefault(str(event["id"]), event)
-        self._chars += batch.chars
-        self.reached(batch.path, batch.offset, batch.records)
+        for uuid, session in batch.records:
+            if uuid:
+                self._seen.setdefault(uuid, session)
+        if self._take is not None:
+            for event in batch.events:
+                self._events.setdefault(str(event["id"]), event)
+            self._chars += batch.chars
+            self._logged.append(lambda: self._log.reached(batch.path, batch.offset, batch.records))
         if len(self._events) >= GATHERED_EVENTS or self._chars >= GATHERED_CHARS:
             self.flush()
 
-    def reached(self, path: str, offset: int, records: Iterable[tuple[str, str]]) -> None:
-        known = list(records)
-        super().reached(path, offset, known)
-        self._logged.append(lambda: self._log.reached(path, offset, known))
-
     def done(self, path: str, size: int, mtime_ns: int) -> None:
-        self._logged.append(lambda: self._log.done(path, size, mtime_ns))
+        if self._take is not None:
+            self._logged.append(lambda: self._log.done(path, size, mtime_ns))
 
     def flush(self) -> None:
         """Store what has been gathered, then log it."""
+        if self._take is None:
+            return
         if self._events:
             self._take(list(self._events.values()))
         for log in self._logged:
             log()
         self._events, self._logged, self._chars = {}, [], 0
         self._seen.clear()
-
-
-class Rehearsal(_Ahead):
-    """An import log for a dry run, which keeps nothing beyond it."""
-
-    def __init__(self, log: ImportRecord, is_anew: bool) -> None:
-        super().__init__(log)
-        self._is_anew = is_anew
-
-    def offset(self, path: str, size: int, mtime_ns: int) -> int:
-        return 0 if self._is_anew else super().offset(path, size, mtime_ns)
-
-    def add(self, batch: Batch) -> None:
-        """Note a batch's records."""
-        self.reached(batch.path, batch.offset, batch.records)
-
-    def flush(self) -> None:
-        """Nothing is kept."""
-
-    def done(self, path: str, size: int, mtime_ns: int) -> None:
-        """Nothing is kept."""
-
-    def restart(self) -> None:
-        """Nothing is kept."""
 
 
 def _whole_turns(

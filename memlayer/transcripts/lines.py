@@ -144,7 +144,7 @@ def read_calls(path: str) -> list[Call]:
         for _, record in read_records(file, max(0, size - MAX_READ_BYTES)):
             if record.get("isSidechain") is True or record.get("type") not in ("user", "assistant"):
                 continue
-            for block in _blocks(record):
+            for block in blocks_of(record):
                 if block.get("type") == "tool_use":
                     call = _call(block)
                     if call is not None:
@@ -189,7 +189,8 @@ def _first_line(block: dict[str, object]) -> str:
     return clean((telling or lines or [""])[0])[:MAX_TARGET_CHARS]
 
 
-def _blocks(record: dict[str, object]) -> Iterator[dict[str, object]]:
+def blocks_of(record: dict[str, object]) -> Iterator[dict[str, object]]:
+    """Yield the blocks of a record's message."""
     message = record.get("message")
     content = message.get("content") if isinstance(message, dict) else None
     for block in content if isinstance(content, list) else ():

@@ -11,10 +11,10 @@ Facts about the format (2.1.197 and later) that decide the code:
 
 from __future__ import annotations
 
-import calendar
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import BinaryIO, NamedTuple
 
 from memlayer.edge.capture.noise import is_noise
@@ -25,7 +25,7 @@ from memlayer.transcripts.lines import Tally, read_records, string
 
 _COMMAND_NAME = re.compile(r"<command-name>\s*(/?[^<\s]+)\s*</command-name>")
 _COMMAND_WORDS = re.compile(r"<command-args>(.*)</command-args>", re.DOTALL)
-_TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?\d*(?:Z|\+00:00)?$")
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # Origins of `user` records not by people. `human`, `channel`, `remote` and the like are people.
 _MACHINE_ORIGINS = frozenset(
     words(
@@ -257,12 +257,8 @@ def _make(kind: str, text: str, prompt_id: str, record: _Json, command: str, off
 
 def at_ms_of(stamp: str) -> int:
     """Return a timestamp's Unix time in ms; 0 if it is none."""
-    match = _TIME.match(stamp)
-    if not match:
-        return 0
-    year, month, day, hour, minute, second = (int(part) for part in match.groups()[:6])
-    millis = int(((match.group(7) or "") + "000")[:3])
     try:
-        return max(0, calendar.timegm((year, month, day, hour, minute, second)) * 1000 + millis)
+        at = datetime.fromisoformat(stamp)
     except ValueError:
         return 0
+    return max(0, (at.replace(tzinfo=at.tzinfo or UTC) - EPOCH) // timedelta(milliseconds=1))

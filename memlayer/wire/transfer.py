@@ -6,7 +6,11 @@ from memlayer.wire.message import Asking, Message, Names, Path
 
 
 class Imported(Message):
-    """Counts of an import of transcripts; see transcripts.importer.Counts."""
+    """Counts of an import of transcripts.
+
+    new, known: events (prompts and answers). new_turns: turns with new events. known_turns: others with known events.
+    skipped: by reason.
+    """
 
     files: int = 0
     unchanged: int = 0

@@ -9,7 +9,7 @@ from memlayer.adapters.sqlite_files import ImportLog
 from memlayer.ports import MemoryQuery
 from memlayer.records.tombstones import Tombstones
 from memlayer.transcripts import discovery
-from memlayer.transcripts.importer import Counts, Rehearsal, TranscriptHistory
+from memlayer.transcripts.importer import Counts, Gathered, TranscriptHistory
 from tests.support.turns_in_memory import TurnsInMemory
 
 
@@ -26,9 +26,13 @@ class Past(TurnsInMemory):
     def run(self, *paths: Path, batches: int = 1000, rehearse: bool = False, subagents: bool = False) -> Counts:
         """Import, and stop after so many batches."""
         counts = Counts()
-        log = Rehearsal(self.log, False) if rehearse else self.log
+        rehearsal = Gathered(self.log, None)
         history = TranscriptHistory(
-            self.store, self.sessions, log, lambda folder: self.projects.find(folder)[0], Tombstones(str(self.home))
+            self.store,
+            self.sessions,
+            rehearsal if rehearse else self.log,
+            lambda folder: self.projects.find(folder)[0],
+            Tombstones(str(self.home)),
         )
         skipped: Counter[str] = counts.skipped
         found = discovery.find(
@@ -39,9 +43,10 @@ class Past(TurnsInMemory):
             if file.is_agent and not subagents:
                 continue
             for batch in history.batches(file, counts, lambda _: None):
+                rehearsal.add(batch)
                 if not rehearse:
                     self.ingest.take(batch.events, is_history=True)
-                log.reached(batch.path, batch.offset, batch.records)
+                    self.log.reached(batch.path, batch.offset, batch.records)
                 batches -= 1
                 if not batches:
                     return counts

@@ -13,14 +13,13 @@ from typing import Any
 from memlayer import compose
 from memlayer.daemon.ops.notes import sessions_of
 from memlayer.daemon.ops.requests import Progress, services_of
-from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.jobs import go_second
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import derived, intake, vectors
+from memlayer.daemon.tasks import intake, vectors
 from memlayer.errors import UserError
 from memlayer.transcripts import discovery
 from memlayer.transcripts.discovery import Transcript
-from memlayer.transcripts.importer import Counts, Gathered, Rehearsal, TranscriptHistory
+from memlayer.transcripts.importer import Counts, Gathered, TranscriptHistory
 from memlayer.transfer import export as exporting
 from memlayer.wire import transfer as ops
 
@@ -38,14 +37,14 @@ def import_history(state: State, arguments: ops.Import, progress: Progress) -> o
     services = services_of(state)
     is_rehearsal, is_anew = arguments.dry_run, arguments.again
     started, counts = time.monotonic(), Counts()
-    with _running(state, services, progress, is_rehearsal) as run:
+    with _running(state, progress, is_rehearsal) as run:
         go_second()
         if is_anew and not is_rehearsal:
             services.imports.restart()
-        gathered: Gathered | Rehearsal = (
-            Rehearsal(services.imports, is_anew)
-            if is_rehearsal
-            else Gathered(services.imports, lambda events: run.touched.update(_take(state, services, events)))
+        gathered = Gathered(
+            services.imports,
+            None if is_rehearsal else lambda events: run.touched.update(_take(state, services, events)),
+            is_anew=is_anew,
         )
         tombstones = services.forget.tombstones
         history = TranscriptHistory(
@@ -76,8 +75,7 @@ def import_history(state: State, arguments: ops.Import, progress: Progress) -> o
         for session in sessions_of(state):
             state.sessions.restore(session)
         state.sessions.save_changed()
-    return ops.Imported.of(
-        counts,
+    return counts.changed(
         skipped=dict(counts.skipped.most_common()),
         dry_run=is_rehearsal,
         unembedded=0 if is_rehearsal else vectors.missing(state),
@@ -110,7 +108,7 @@ def import_export(state: State, arguments: ops.ImportExport, progress: Progress)
         )
     except OSError as bad:
         raise UserError(f"{path}: {bad.strerror}") from bad
-    with _running(state, services, progress, is_rehearsal) as run:
+    with _running(state, progress, is_rehearsal) as run:
         for part in exported.parts(is_rehearsal):
 
             def job() -> set[str]:
@@ -144,7 +142,7 @@ class _Run:
 
 
 @contextmanager
-def _running(state: State, services: compose.Services, progress: Progress, is_rehearsal: bool) -> Iterator[_Run]:
+def _running(state: State, progress: Progress, is_rehearsal: bool) -> Iterator[_Run]:
     """Run one import inside, while no turn is consolidated.
 
     Events of hooks are taken in before it. Whether or not the client waits, what it has touched is published, and
@@ -160,7 +158,8 @@ def _running(state: State, services: compose.Services, progress: Progress, is_re
         try:
             yield run
         finally:
-            _settle(state, services, run.touched)
+            if run.touched:
+                intake.publish_arrived(state, run.touched)
     finally:
         state.importing.release()
         if not is_rehearsal:
@@ -213,22 +212,3 @@ def _take(state: State, services: compose.Services, events: list[dict[str, Any]]
 
     done: set[str] = state.jobs.submit("import %d" % id(events), job).result()
     return done
-
-
-def _settle(state: State, services: compose.Services, touched: set[str]) -> None:
-    """Publish imported turns and tidy up, whoever still waits."""
-    if not touched:
-        return
-
-    def publish() -> None:
-        services.tasks.catch_up()
-        derived.renew(state, touched)
-
-    def tidy() -> None:
-        services.store.upkeep()
-        intake.save_small(state)
-        memory.give_back()
-
-    published = state.jobs.submit("publish an import", publish)
-    state.jobs.submit("settle an import", tidy)
-    published.result()  # whoever asks next sees it

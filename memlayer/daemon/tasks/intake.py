@@ -164,6 +164,24 @@ def save_small(state: State) -> None:
         derived.write(state)
 
 
+def publish_arrived(state: State, project_ids: set[str]) -> None:
+    """Publish memories that came from elsewhere, and tidy up behind that."""
+    services = state.services.result()
+
+    def publish() -> None:
+        services.tasks.catch_up()
+        derived.renew(state, project_ids)
+
+    def tidy() -> None:
+        services.store.upkeep()
+        save_small(state)
+        memory.give_back()
+
+    published = state.jobs.submit("publish memories from elsewhere", publish)
+    state.jobs.submit("settle memories from elsewhere", tidy)
+    published.result()  # whoever asks next sees them
+
+
 def submit_summaries(state: State) -> None:
     """Have missing summaries of finished sessions made, one a job."""
     if session_summary.pending(state.sessions.all(), _now_ms()):

@@ -10,9 +10,8 @@ from typing import Any
 
 from memlayer.compose import Services
 from memlayer.daemon.ops import deletion
-from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import batches, derived, intake, vectors
+from memlayer.daemon.tasks import batches, intake, vectors
 from memlayer.edge.home import paths
 from memlayer.errors import MemlayerError, ShareError
 from memlayer.sharing.share import FILE
@@ -30,9 +29,9 @@ def connect(state: State, services: Services) -> None:
 
     services.sharing.in_writer = in_writer
     services.sharing.forget = lambda ids: _forget(state, services, ids)
-    services.sharing.on_taken = lambda project_ids: _settle(state, services, project_ids)
+    services.sharing.on_taken = lambda project_ids: _settle(state, project_ids)
     services.teams.in_writer = in_writer
-    services.teams.on_taken = lambda project_id: _settle(state, services, {project_id})
+    services.teams.on_taken = lambda project_id: _settle(state, {project_id})
 
 
 def look(state: State) -> None:
@@ -78,16 +77,8 @@ def _forget(state: State, services: Services, ids: Sequence[str]) -> int:
     return removed.events + removed.memories
 
 
-def _settle(state: State, services: Services, project_ids: set[str]) -> None:
-    """Publish memories that came, and tidy up."""
-
-    def job() -> None:
-        services.tasks.catch_up()
-        derived.renew(state, project_ids)
-        services.store.upkeep()
-        intake.save_small(state)
-        memory.give_back()
-
-    state.jobs.submit("settle a pull", job).result()
+def _settle(state: State, project_ids: set[str]) -> None:
+    """Publish memories that came, and read on from them."""
+    intake.publish_arrived(state, project_ids)
     vectors.submit_embedding(state)
     intake.begin_consolidation(state)
