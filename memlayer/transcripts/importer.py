@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
-
-import msgspec
 
 from memlayer.edge.capture.payload import clean
 from memlayer.edge.home import project
@@ -64,12 +61,6 @@ class Batch:
     chars: int = 0
 
 
-class Counts(Imported):
-    """Counts of an import, as they grow."""
-
-    skipped: Counter[str] = msgspec.field(default_factory=Counter)
-
-
 class TranscriptHistory:
     """Transcripts read against the store and the import log; writes nothing."""
 
@@ -92,7 +83,7 @@ class TranscriptHistory:
         """True for a transcript that is compared with the store's other sessions."""
         return self._sessions.get(file.session_id) is not None
 
-    def batches(self, file: Transcript, counts: Counts, watch: Callable[[int], None]) -> Iterator[Batch]:
+    def batches(self, file: Transcript, counts: Imported, watch: Callable[[int], None]) -> Iterator[Batch]:
         """Yield a transcript's turns new to the store, oldest first. Raises OSError.
 
         counts is updated with each batch. Watch is called with the byte offset now and then, and may raise. A file
@@ -102,10 +93,10 @@ class TranscriptHistory:
         session = self._sessions.get(file.session_id)
         folder = (session.project_dir if session else "") or file.cwd
         if not folder:
-            counts.skipped["files without a folder"] += 1
+            counts.skip("files without a folder")
             return
         if not project.enabled(project.locate(folder).root):
-            counts.skipped["files of projects that are switched off"] += 1
+            counts.skip("files of projects that are switched off")
             return
         start = self._log.offset(file.path, file.size, file.mtime_ns)
         if start >= file.size:
@@ -129,21 +120,22 @@ class TranscriptHistory:
         else:
             self._log.done(file.path, file.size, file.mtime_ns)
         counts.lines += tally.lines
-        counts.skipped.update(tally.passed)
+        for reason, number in tally.passed.items():
+            counts.skip(reason, number)
 
     def _add(
-        self, batch: Batch, turn: list[TranscriptRecord], file: Transcript, folder: str, heard: _Heard, counts: Counts
+        self, batch: Batch, turn: list[TranscriptRecord], file: Transcript, folder: str, heard: _Heard, counts: Imported
     ) -> None:
         batch.offset = max(batch.offset, turn[0].resume_offset)
         kept = False
         for record in turn:
             session_id = file.session_id if file.is_agent else record.session_id or file.session_id
             if heard.elsewhere(record):
-                counts.skipped[COPIES] += 1
+                counts.skip(COPIES)
                 continue
             event = captured(record, session_id=session_id, project_dir=folder, path=file.path, source=SOURCE)
             if event is None:
-                counts.skipped["empty"] += 1
+                counts.skip("empty")
                 continue
             kept = True
             batch.events.append(event)
@@ -151,7 +143,7 @@ class TranscriptHistory:
             batch.chars += len(event["text"])
         batch.turns += kept
 
-    def _checked(self, batch: Batch, counts: Counts) -> Batch:
+    def _checked(self, batch: Batch, counts: Imported) -> Batch:
         """Return the batch without events known to the store or another session."""
         copies = self._log.copies(batch.records)
         also = {str(event["id"]): id_without_prompt_id(event) for event in batch.events}
@@ -161,9 +153,9 @@ class TranscriptHistory:
         had: dict[tuple[str, str], list[dict[str, Any]]] = {}
         for event in batch.events:
             if event["uuid"] in copies:
-                counts.skipped[COPIES] += 1
+                counts.skip(COPIES)
             elif id(event) not in standing or also[event["id"]] in self._tombstones:
-                counts.skipped["forgotten"] += 1
+                counts.skip("forgotten")
             elif event["id"] in known or also[event["id"]] in known:
                 counts.known += 1
                 had.setdefault((event["session_id"], event["prompt_id"]), []).append(event)

@@ -25,6 +25,11 @@ class Imported(Message):
     unembedded: int = 0
     seconds: float = 0.0
 
+    def skip(self, reason: str, number: int = 1) -> None:
+        """Count files or records that are left out."""
+        if number:
+            self.skipped[reason] = self.skipped.get(reason, 0) + number
+
 
 class ExportCounts(Message):
     """Lines by kind."""

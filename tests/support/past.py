@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 
 from memlayer.adapters.sqlite_files import ImportLog
 from memlayer.ports import MemoryQuery
 from memlayer.records.tombstones import Tombstones
 from memlayer.transcripts import discovery
-from memlayer.transcripts.importer import Counts, Gathered, TranscriptHistory
+from memlayer.transcripts.importer import Gathered, TranscriptHistory
+from memlayer.wire.transfer import Imported
 from tests.support.turns_in_memory import TurnsInMemory
 
 
@@ -23,9 +23,9 @@ class Past(TurnsInMemory):
         self.projects_folder.mkdir(exist_ok=True)
         self.log = ImportLog(home / "cache" / "imports.sqlite")
 
-    def run(self, *paths: Path, batches: int = 1000, rehearse: bool = False, subagents: bool = False) -> Counts:
+    def run(self, *paths: Path, batches: int = 1000, rehearse: bool = False, subagents: bool = False) -> Imported:
         """Import, and stop after so many batches."""
-        counts = Counts()
+        counts = Imported()
         rehearsal = Gathered(self.log, None)
         history = TranscriptHistory(
             self.store,
@@ -34,10 +34,7 @@ class Past(TurnsInMemory):
             lambda folder: self.projects.find(folder)[0],
             Tombstones(str(self.home)),
         )
-        skipped: Counter[str] = counts.skipped
-        found = discovery.find(
-            [str(path) for path in paths or (self.projects_folder,)], lambda why: skipped.update([why])
-        )
+        found = discovery.find([str(path) for path in paths or (self.projects_folder,)], counts.skip)
         since = {one.id: one.since_ms for one in self.sessions.all()}
         for file in discovery.in_order(found, lambda session: since.get(session, 0)):
             if file.is_agent and not subagents:

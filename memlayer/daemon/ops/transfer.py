@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -19,7 +18,7 @@ from memlayer.daemon.tasks import intake, vectors
 from memlayer.errors import UserError
 from memlayer.transcripts import discovery
 from memlayer.transcripts.discovery import Transcript
-from memlayer.transcripts.importer import Counts, Gathered, TranscriptHistory
+from memlayer.transcripts.importer import Gathered, TranscriptHistory
 from memlayer.transfer import export as exporting
 from memlayer.wire import transfer as ops
 
@@ -36,7 +35,7 @@ def import_history(state: State, arguments: ops.Import, progress: Progress) -> o
     """
     services = services_of(state)
     is_rehearsal, is_anew = arguments.dry_run, arguments.again
-    started, counts = time.monotonic(), Counts()
+    started, counts = time.monotonic(), ops.Imported()
     with _running(state, progress, is_rehearsal) as run:
         go_second()
         if is_anew and not is_rehearsal:
@@ -68,7 +67,7 @@ def import_history(state: State, arguments: ops.Import, progress: Progress) -> o
                 if run.is_gone:
                     raise
                 log.warning("transcript not readable: %s", bad.strerror)
-                counts.skipped["files that cannot be read"] += 1
+                counts.skip("files that cannot be read")
             before += file.size
         gathered.flush()
     if not is_rehearsal:
@@ -76,7 +75,7 @@ def import_history(state: State, arguments: ops.Import, progress: Progress) -> o
             state.sessions.restore(session)
         state.sessions.save_changed()
     return counts.changed(
-        skipped=dict(counts.skipped.most_common()),
+        skipped=dict(sorted(counts.skipped.items(), key=lambda item: -item[1])),
         dry_run=is_rehearsal,
         unembedded=0 if is_rehearsal else vectors.missing(state),
         seconds=round(time.monotonic() - started, 2),
@@ -167,19 +166,15 @@ def _running(state: State, progress: Progress, is_rehearsal: bool) -> Iterator[_
         intake.begin_consolidation(state)
 
 
-def _chosen(state: State, arguments: ops.Import, counts: Counts) -> list[Transcript]:
+def _chosen(state: State, arguments: ops.Import, counts: ops.Imported) -> list[Transcript]:
     """Return the files to read, in order. Raises UserError."""
-
-    def leave_out(reason: str) -> None:
-        counts.skipped[reason] += 1
-
     try:
-        files = discovery.find(list(arguments.paths), leave_out)
+        files = discovery.find(list(arguments.paths), counts.skip)
     except OSError as bad:
         raise UserError(f"{bad.filename}: {bad.strerror}") from bad
     if not arguments.subagents:
         left = [file for file in files if not file.is_agent]
-        counts.skipped["files of sub-agents"] += len(files) - len(left)
+        counts.skip("files of sub-agents", len(files) - len(left))
         files = left
     if arguments.project_dir:
         project_id, place = state.projects.find(arguments.project_dir)
@@ -190,7 +185,6 @@ def _chosen(state: State, arguments: ops.Import, counts: Counts) -> list[Transcr
                 at.root == place.root or bool(project_id and cwd_project_id == project_id)
             )
         files = [file for file in files if belongs[file.cwd]]
-    counts.skipped += Counter()  # drops reasons that did not occur
 
     def since_ms(session_id: str) -> int:
         session = state.sessions.get(session_id)
