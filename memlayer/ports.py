@@ -352,6 +352,11 @@ class Store(Protocol):
     def close(self) -> None: ...
 
 
+def notes_in_force(store: Store, project_id: str, limit: int) -> list[Memory]:
+    """Return a project's core memories in force, newest first, tasks too."""
+    return store.memories(MemoryQuery(project_id=project_id, category=Category.CORE, is_current=True, limit=limit))
+
+
 def memories_by_id(store: Store, ids: Iterable[str]) -> dict[str, Memory]:
     """Return id -> memory, of the stored ones of these."""
     wanted = sorted(set(ids))

@@ -14,7 +14,7 @@ from memlayer.consolidation.echoes import without_echoes
 from memlayer.consolidation.extractor import SESSION_READER, is_noted, is_rule_made
 from memlayer.kinds import Category, Kind
 from memlayer.model import CITED, GLOBAL, OPENED, Memory, team_session
-from memlayer.ports import MemoryQuery, Store, UsageQuery
+from memlayer.ports import MemoryQuery, Store, UsageQuery, notes_in_force
 from memlayer.text import context_block
 from memlayer.transcripts import host_memory
 
@@ -65,10 +65,7 @@ def _known(
         limit=SUMMARIES_LOOKED_AT,
     )  # fmt: skip
     summaries = [row for row in store.memories(asked) if row.session_id != excluded_session_id]
-    core, everywhere = (
-        store.memories(MemoryQuery(project_id=scope, category=Category.CORE, is_current=True, limit=MAX_NOTES))
-        for scope in (project_id, GLOBAL)
-    )
+    core, everywhere = (notes_in_force(store, scope, MAX_NOTES) for scope in (project_id, GLOBAL))
     again = past_sessions.sent_again(reports)
     orders = [order for order in orders if not _is_of_a_template(order, again)]
     told = {order.id for order in orders}.union(excluded_ids)

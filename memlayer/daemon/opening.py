@@ -19,9 +19,8 @@ from memlayer.daemon.tasks import batches, derived, intake, reading, sharing, ve
 from memlayer.edge.capture import spool
 from memlayer.edge.home import registry
 from memlayer.errors import StoreError
-from memlayer.kinds import Category
 from memlayer.model import GLOBAL, Event, Memory
-from memlayer.ports import Calibration, Embedder, MemoryQuery, Vector
+from memlayer.ports import Calibration, Embedder, Vector, notes_in_force
 
 log = logging.getLogger(__name__)
 AGAIN_S = 15.0  # no disk is full for ever
@@ -96,9 +95,7 @@ def _open(state: State) -> compose.Services:
         reading.begin_turns(state, turns)
 
     services.consolidator.on_rules = on_rules
-    state.has_global = bool(
-        services.store.memories(MemoryQuery(project_id=GLOBAL, category=Category.CORE, is_current=True, limit=1))
-    )
+    state.has_global = bool(notes_in_force(services.store, GLOBAL, 1))
     deletion.resume(state, services)
     spool.sweep(state.home, time.time())
     registry.sweep_working_sets(state.home)

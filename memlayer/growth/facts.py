@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from memlayer.growth.levels import Facts, grow
-from memlayer.kinds import Category
 from memlayer.model import CITED, OPENED, SHOWN, Memory, Usage
-from memlayer.ports import MemoryQuery, Store, UsageQuery
+from memlayer.ports import Store, UsageQuery, notes_in_force
 from memlayer.records.usages import MANY
 
 # An access counts by what it proves: a note that was only shown may have been idle.
@@ -31,8 +30,7 @@ class SayingSessions:
 
 def renew(store: Store, now_ms: int, project_id: str = "") -> set[str]:
     """Write the levels that changed; return their projects. Raises StoreError."""
-    query = MemoryQuery(project_id=project_id, category=Category.CORE, is_current=True, limit=MAX_ROWS)
-    memories = store.memories(query)
+    memories = notes_in_force(store, project_id, MAX_ROWS)
     facts = facts_of(store, memories)
     grown = [(memory, int(grow(facts[memory.id], now_ms).level)) for memory in memories]
     changed = [replace(memory, level=level) for memory, level in grown if memory.level != level]

@@ -11,7 +11,7 @@ from memlayer.kinds import Category, Kind
 from memlayer.memory_files.book import CORE_PAGE
 from memlayer.memory_files.markdown import Line, by_kind, heading_of, normalized, render, with_headline
 from memlayer.model import Memory
-from memlayer.ports import MemoryQuery, Store
+from memlayer.ports import MemoryQuery, Store, notes_in_force
 
 DAILY_FOLDER = "memory"
 EVERYTHING = 10_000_000
@@ -49,9 +49,7 @@ def local_day(at_ms: int) -> str:
 def current(store: Store, project_id: str, name: str) -> list[Memory]:
     """Return the memories of a page, in its order."""
     if name == CORE_PAGE:
-        memories = store.memories(
-            MemoryQuery(project_id=project_id, category=Category.CORE, is_current=True, limit=EVERYTHING)
-        )
+        memories = notes_in_force(store, project_id, EVERYTHING)
         return sorted(memories, key=lambda memory: (not memory.pinned, -memory.at_ms, memory.id))
     return [memory for memory in _daily(store, project_id, EVERYTHING) if local_day(memory.at_ms) == day_of(name)]
 

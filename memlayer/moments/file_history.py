@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from memlayer.edge.capture.tool_use import EDITS
-from memlayer.kinds import Category, Kind
+from memlayer.kinds import Kind
 from memlayer.model import Event, Memory, citation_of, turn_memory_id
-from memlayer.ports import MemoryQuery, Store, memories_by_id
+from memlayer.ports import Store, memories_by_id, notes_in_force
 from memlayer.turns.outcome import call_of
 from memlayer.wire.sessions import FileSession
 
@@ -35,9 +35,7 @@ def is_same_file(path: str, wanted: str) -> bool:
 
 def history_of(store: Store, project_id: str, path: str) -> FileHistory:
     """Return the history of a path, or its end. Raises StoreError."""
-    rows = store.memories(
-        MemoryQuery(project_id=project_id, category=Category.CORE, is_current=True, limit=MAX_MEMORIES)
-    )
+    rows = notes_in_force(store, project_id, MAX_MEMORIES)
     about = [row for row in rows if any(is_same_file(file, path) for file in row.files)]
     events = store.events(project_id=project_id, kind="tool", limit=MAX_EVENTS)
     sessions = _sessions(events, path)

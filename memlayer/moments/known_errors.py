@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from memlayer.edge.capture.tool_use import EDITS
-from memlayer.kinds import Category
 from memlayer.model import Event, Memory
 from memlayer.moments.error_lines import signatures
-from memlayer.ports import MemoryQuery, Store
+from memlayer.ports import Store, notes_in_force
 from memlayer.turns.outcome import call_of
 
 MAX_EVENTS = 20_000  # tool calls of a project, the newest
@@ -90,9 +89,8 @@ class KnownErrors:
 def of_project(store: Store, project_id: str) -> KnownErrors:
     """Read a project's errors from its calls and notes. Raises StoreError."""
     events = store.events(project_id=project_id, kind="tool", limit=MAX_EVENTS)
-    query = MemoryQuery(project_id=project_id, category=Category.CORE, is_current=True, limit=MAX_NOTES)
     notes: dict[str, list[Memory]] = {}
-    for row in store.memories(query):
+    for row in notes_in_force(store, project_id, MAX_NOTES):
         for signature in signatures(row.error):
             notes.setdefault(signature, []).append(row)
     return KnownErrors(failures(map(kept_call, events)), notes)

@@ -26,7 +26,7 @@ from memlayer.notes.checks import MIN_TEXT_CHARS, CheckedNote, Refusal, RefusedN
 from memlayer.notes.merging import is_unconfirmed, merge, taken_back, with_doubt
 from memlayer.notes.request import FURTHER_KINDS, room_for
 from memlayer.notes.session_turns import SessionTurn, align_in_turns
-from memlayer.ports import MemoryQuery, Store
+from memlayer.ports import MemoryQuery, Store, notes_in_force
 from memlayer.records.sessions import Session
 from memlayer.records.tombstones import Tombstones, summary_mark
 from memlayer.tasks.book import TaskBook
@@ -83,7 +83,7 @@ class NoteKeeper:
 
     def in_force(self, project_id: str) -> list[Memory]:
         """Return the project's core memories in force, newest first, tasks left out."""
-        rows = self._current(project_id)
+        rows = notes_in_force(self.store, project_id, MAX_ROWS) if project_id else []
         return [row for row in rows if row.kind != Kind.TASK]
 
     def shown(self, session: Session, unread: Sequence[SessionTurn]) -> list[Memory]:
@@ -161,10 +161,6 @@ class NoteKeeper:
         scripts = of_a_script(turns)
         ours = [turn.id in scripts for turn in turns if turn.session_id == session.id]
         return bool(ours) and all(ours)
-
-    def _current(self, project_id: str) -> list[Memory]:
-        query = MemoryQuery(project_id=project_id, category=Category.CORE, is_current=True, limit=MAX_ROWS)
-        return self.store.memories(query) if project_id else []
 
     def _keep_note(
         self,

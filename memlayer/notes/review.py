@@ -14,12 +14,12 @@ from memlayer.consolidation import lineage
 from memlayer.consolidation.conflict.compare import Verdict, judge
 from memlayer.consolidation.consolidator import Consolidator
 from memlayer.errors import UserError
-from memlayer.kinds import Category, Kind
+from memlayer.kinds import Kind
 from memlayer.model import GLOBAL, Memory, team_session
 from memlayer.notes.merging import is_unconfirmed
 from memlayer.notes.reading_log import ReadingLog
 from memlayer.notes.review_log import Before, Decision, ReviewLog
-from memlayer.ports import MemoryQuery, Store, UsageQuery, memories_by_id
+from memlayer.ports import MemoryQuery, Store, UsageQuery, memories_by_id, notes_in_force
 from memlayer.tasks.book import TaskBook, TaskQuestion
 from memlayer.tasks.task_memory import memory_of
 from memlayer.text.context_block import day_of
@@ -102,8 +102,8 @@ class Review:
 
         Each once. Raises StoreError.
         """
-        query = MemoryQuery(project_id=place.project_id, category=Category.CORE, is_current=True, limit=MAX_ROWS)
-        rows = [row for row in self.store.memories(query) if row.kind != Kind.TASK] if place.project_id else []
+        known = notes_in_force(self.store, place.project_id, MAX_ROWS) if place.project_id else []
+        rows = [row for row in known if row.kind != Kind.TASK]
         closed, seen, out = self.log.closed(), set[str](), list[ReviewedMemory]()
         for item in self._candidates(place, rows, now_ms):
             closed_ms = closed.get(item.key, 0)
@@ -201,8 +201,7 @@ class Review:
             self.consolidator.retire(item.memory)
 
     def _candidates(self, place: ReviewedProject, rows: Sequence[Memory], now_ms: int) -> Iterator[ReviewedMemory]:
-        query = MemoryQuery(project_id=GLOBAL, category=Category.CORE, is_current=True, limit=MAX_ROWS)
-        known = [*rows, *self.store.memories(query)] if place.project_id else []
+        known = [*rows, *notes_in_force(self.store, GLOBAL, MAX_ROWS)] if place.project_id else []
         yield from self._questions(place.project_id, {row.id: row for row in known})
         yield from contradictions(rows)
         yield from self._of_team(place.project_id, rows)

@@ -16,7 +16,7 @@ from memlayer.consolidation.extractor import is_noted
 from memlayer.indexing.term_stats import TermStats
 from memlayer.kinds import BINDING, KINDS, Category, Kind, mark_of
 from memlayer.model import Memory, team_session
-from memlayer.ports import MemoryQuery, Store
+from memlayer.ports import MemoryQuery, Store, notes_in_force
 from memlayer.recall.candidate import Candidate, Reason, in_context, whole_chunk
 from memlayer.recall.query import Query
 from memlayer.recall.retriever import Score
@@ -89,9 +89,7 @@ class ProjectNotes:
         if known is not None and not self._is_outgrown(known):
             return known
         documents = self.stats.documents
-        rows = self.store.memories(
-            MemoryQuery(project_id=project_id, category=Category.CORE, is_current=True, limit=MAX_NOTES)
-        )
+        rows = notes_in_force(self.store, project_id, MAX_NOTES)
         tasks = [row for row in rows if row.known_kind is Kind.TASK]
         told = without_echoes([row for row in rows if is_noted(row) or row.known_kind in BINDING])
         rows = [row for row in told if is_noted(row) and row.kind != Kind.TASK]

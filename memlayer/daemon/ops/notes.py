@@ -26,7 +26,7 @@ from memlayer.notes.reader import MAX_EVENTS, SessionReader, is_session_over, un
 from memlayer.notes.reading_log import Reading
 from memlayer.notes.request import MAX_ANSWER_TOKENS, first_part, tokens_of
 from memlayer.notes.session_turns import is_worth_reading, turns_of
-from memlayer.ports import MemoryQuery, Store, memories_by_id
+from memlayer.ports import MemoryQuery, Store, memories_by_id, notes_in_force
 from memlayer.records.sessions import Session
 from memlayer.text.context_block import bare_id, flatten
 from memlayer.turns.outcome import output_of
@@ -232,8 +232,7 @@ def _unread(state: State, project_id: str, last: int, progress: Progress) -> Ite
         _, left = unread_turns(services.store, session, services.readings.get(session.id))
         if not is_worth_reading(left):
             continue
-        query = MemoryQuery(project_id=session.project_id, category=Category.CORE, is_current=True, limit=NOTES_SHOWN)
-        known = services.store.memories(query)
+        known = notes_in_force(services.store, session.project_id, NOTES_SHOWN)
         calls = tokens = 0
         while left:
             request = first_part(left, known, [])
@@ -308,8 +307,7 @@ def headline(state: State, arguments: ops.Headlines, progress: Progress) -> Head
     """Have the model write headlines for a project's notes that have none."""
     services, reader = services_of(state), reading.reader_of(state)
     project_id = project_of(state, arguments.project_dir)
-    query = MemoryQuery(project_id=project_id, category=Category.CORE, is_current=True, limit=MAX_TURNS)
-    known = services.store.memories(query) if project_id else []
+    known = notes_in_force(services.store, project_id, MAX_TURNS) if project_id else []
     waiting = without_headline(known)
     calls = [waiting[at : at + NOTES_IN_A_CALL] for at in range(0, len(waiting), NOTES_IN_A_CALL)]
     subjects = [note.subject for note in known]

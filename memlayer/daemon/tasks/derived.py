@@ -15,10 +15,9 @@ from memlayer.compose import Services
 from memlayer.daemon.resources.jobs import go_second
 from memlayer.daemon.resources.state import State
 from memlayer.edge.home import registry
-from memlayer.kinds import Category
 from memlayer.memory_files.edits import EditCounts
 from memlayer.model import GLOBAL
-from memlayer.ports import MemoryQuery
+from memlayer.ports import notes_in_force
 from memlayer.topics.profile import profiles
 from memlayer.topics.recent import DAY_MS, goes_on
 
@@ -69,9 +68,7 @@ def _write_working_sets(state: State, services: Services, project_id: str) -> No
     It serves a session that starts while no daemon runs. Memories for every project stand in all working sets.
     """
     if project_id == GLOBAL:
-        state.has_global = bool(
-            services.store.memories(MemoryQuery(project_id=GLOBAL, category=Category.CORE, is_current=True, limit=1))
-        )
+        state.has_global = bool(notes_in_force(services.store, GLOBAL, 1))
     rules = state.rules.working_set
     for scope in state.projects.scopes() if project_id == GLOBAL else (project_id,):
         block = working_set.compose(services.store, scope, rules)
