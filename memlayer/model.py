@@ -28,6 +28,7 @@ __all__ = [
     "memory_key",
     "team_session",
     "turn_memory_id",
+    "unix_ms",
     "usage_of",
 ]
 
@@ -190,6 +191,11 @@ class Scope:
     session_id: str = ""
     excluded_session_id: str = ""
     extra: dict[str, str] = field(default_factory=dict)
+
+
+def unix_ms() -> int:
+    """Return the present Unix time in milliseconds."""
+    return time.time_ns() // 1_000_000
 
 
 def _base62(raw: bytes, chars: int) -> str:

@@ -11,7 +11,6 @@ import json
 import logging
 import os
 import re
-import time
 import uuid
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
@@ -31,6 +30,7 @@ from memlayer.edge.home.session_ids import AGENT_SESSION
 from memlayer.edge.ipc.client import Client
 from memlayer.edge.redaction import own_patterns
 from memlayer.errors import DaemonError, MemlayerError
+from memlayer.model import unix_ms
 from memlayer.text.sentences import is_question, sentences
 from memlayer.text.terms import index_terms
 from memlayer.wire import tools as ops
@@ -156,7 +156,7 @@ class TalkMemory:
         kept: prompt ids of the turns that stay in the context. Without a daemon the summary is not stored, and a
         resumed talk has all of its turns.
         """
-        event: dict[str, Any] | None = {"detail": "compact", "at_ms": _now_ms()}
+        event: dict[str, Any] | None = {"detail": "compact", "at_ms": unix_ms()}
         if summary:
             event = self._keep("session_start", source="compact")
         step = self._tell("compact", event, deadline_s=COMPACT_S, text=clean(summary), kept=tuple(kept))
@@ -189,7 +189,7 @@ class TalkMemory:
             return None
         payload = {"session_id": self.session_id, "prompt_id": self.prompt_id, "cwd": self.project_dir, **fields}
         raw = json.dumps(payload).encode()
-        event = read_payload(hook, raw, project_dir=self.project_dir, at_ms=_now_ms()).event
+        event = read_payload(hook, raw, project_dir=self.project_dir, at_ms=unix_ms()).event
         if event is not None and detail:
             event["detail"] = detail
         if event is not None and self.keeps:
@@ -256,7 +256,3 @@ def _share(answer: str, found: str) -> float:
 
 def _notes(step: TalkStep) -> str:
     return with_own_tools(step.context)
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import assert_never
 
-from memlayer.consolidation.authors import events_of, is_models
-from memlayer.consolidation.echoes import without_echoes
+from memlayer.consolidation.authors import events_of, is_models, without_echoes
 from memlayer.consolidation.extractor import SESSION_READER
 from memlayer.consolidation.rules.own_words import carries
 from memlayer.consolidation.rules.signs import has

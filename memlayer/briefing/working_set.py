@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from memlayer.briefing import listed_start, past_sessions
 from memlayer.briefing.listed_start import REST_SESSIONS, Known
 from memlayer.briefing.standing_orders import orders_in_force
-from memlayer.consolidation.authors import by_models
-from memlayer.consolidation.echoes import without_echoes
+from memlayer.consolidation.authors import by_models, without_echoes
 from memlayer.consolidation.extractor import SESSION_READER, is_noted, is_rule_made
 from memlayer.kinds import Category, Kind
 from memlayer.model import CITED, GLOBAL, OPENED, Memory, team_session

@@ -11,6 +11,7 @@ from memlayer.consolidation.extractor import is_noted, is_rule_made
 from memlayer.model import Event, Memory
 from memlayer.ports import Store, events_by_id
 from memlayer.text.terms import index_terms
+from memlayer.turns.evidence import Evidence, from_json
 from memlayer.turns.remembered import BY_MODEL
 
 SHARE = 0.8  # of a statement's terms, in the event that it comes from
@@ -40,3 +41,17 @@ def is_models(memory: Memory, sources: Sequence[Event]) -> bool:
     terms = frozenset(index_terms(memory.text).split())
     holders = [event for event in sources if len(terms & set(index_terms(event.text).split())) >= SHARE * len(terms)]
     return bool(holders) and all(event.kind == "assistant" or event.detail == BY_MODEL for event in holders)
+
+
+def without_echoes(orders: Sequence[Memory]) -> list[Memory]:
+    """Leave out a model's wording of an order beside it.
+
+    Both rest on the same words of one turn. The person's own wording stays.
+    """
+    own = [(row.session_id, span) for row in orders if not is_noted(row) for span in from_json(row.evidence)]
+    return [row for row in orders if row.pinned or not is_noted(row) or not _repeats(row, own)]
+
+
+def _repeats(row: Memory, own: Sequence[tuple[str, Evidence]]) -> bool:
+    spans = from_json(row.evidence)
+    return any(session == row.session_id and words.overlaps(span) for session, words in own for span in spans)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -14,7 +13,7 @@ from memlayer.consolidation.statement import as_said, daily_of, found_in, statem
 from memlayer.errors import UserError
 from memlayer.indexing.indexer import Indexer
 from memlayer.kinds import KINDS, Category, Kind
-from memlayer.model import Event, Memory
+from memlayer.model import Event, Memory, unix_ms
 from memlayer.ports import MemoryQuery, Store, events_by_id, memories_by_id
 from memlayer.records.sessions import Sessions
 from memlayer.records.tombstones import Tombstones
@@ -34,10 +33,6 @@ MAX_READ_CHARS = 40_000  # of a turn. Text pasted into a prompt must not hide ho
 Read = tuple[Memory, Extraction]
 
 
-def _now_ms() -> int:
-    return int(time.time() * 1000)
-
-
 @dataclass
 class Consolidator:
     """Maker of lasting memories, for the writer.
@@ -50,7 +45,7 @@ class Consolidator:
     tombstones: Tombstones
     sessions: Sessions
     conflicts: Conflicts
-    now_ms: Callable[[], int] = _now_ms
+    now_ms: Callable[[], int] = unix_ms
     on_rules: Callable[[Sequence[Memory], Sequence[Memory]], object] = lambda turns, rules: None
     on_turns: Callable[[Sequence[Memory]], object] = lambda turns: None  # that are about to be settled
     _changed: set[str] = field(default_factory=set)

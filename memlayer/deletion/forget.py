@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -11,7 +10,7 @@ from memlayer.consolidation import lineage
 from memlayer.deletion.erase import Erasure
 from memlayer.edge.capture import spool
 from memlayer.kinds import KINDS, Category, Kind
-from memlayer.model import Memory
+from memlayer.model import Memory, unix_ms
 from memlayer.ports import DeletionPlan, MemoryQuery, Removed, Selection, Store, memories_by_id
 from memlayer.records import quarantine
 from memlayer.records.projects import Projects
@@ -21,10 +20,6 @@ from memlayer.wire import memories as ops
 
 EVENTS_AT_ONCE = 500
 EVERYTHING = 10_000_000
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000
 
 
 @dataclass(frozen=True)
@@ -47,7 +42,7 @@ class Forget:
     tombstones: Tombstones
     sessions: Sessions
     projects: Projects | None = None
-    now_ms: Callable[[], int] = _now_ms
+    now_ms: Callable[[], int] = unix_ms
 
     def select(self, selection: Selection) -> list[Memory]:
         """Return the memories that a selection names."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,7 +28,7 @@ from memlayer.memory_files.markdown import (
     with_headline,
 )
 from memlayer.memory_files.pages import EVERYTHING, current, day_of, local_day, noon_ms, told
-from memlayer.model import Memory, citation_of
+from memlayer.model import Memory, citation_of, unix_ms
 from memlayer.ports import MemoryQuery, Store
 from memlayer.records.tombstones import Tombstones
 from memlayer.turns.headline import fitting
@@ -40,10 +39,6 @@ from memlayer.turns.turn import MAX_MEMORY_CHARS
 log = logging.getLogger(__name__)
 HALF_A_DAY_MS = 43_200_000
 MOST_ADDED = 500
-
-
-def _now_ms() -> int:
-    return int(time.time() * 1000)
 
 
 @dataclass(frozen=True)
@@ -85,7 +80,7 @@ class Edits:
     indexer: Indexer
     consolidator: Consolidator
     tombstones: Tombstones
-    now_ms: Callable[[], int] = _now_ms
+    now_ms: Callable[[], int] = unix_ms
 
     def take(
         self, saved: SavedFile, held: Mapping[str, int], removed: dict[str, str]

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from memlayer.consolidation.echoes import without_echoes
+from memlayer.consolidation.authors import without_echoes
 from memlayer.consolidation.extractor import is_noted
 from memlayer.indexing.term_stats import TermStats
 from memlayer.kinds import BINDING, KINDS, Category, Kind, mark_of

@@ -10,13 +10,12 @@ import hmac
 import os
 import secrets
 import threading
-import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from memlayer.edge.home import paths
 from memlayer.kinds import Category, Kind
-from memlayer.model import Memory, event_id
+from memlayer.model import Memory, event_id, unix_ms
 
 MARK_CHARS = 32
 KEY_BYTES = 32
@@ -41,10 +40,6 @@ class RetentionRun(NamedTuple):
     at_ms: int
 
 
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000
-
-
 class Tombstones:
     """Ids and keyed hashes of the texts a home has forgotten. Thread-safe.
 
@@ -54,7 +49,7 @@ class Tombstones:
     tell nothing of texts.
     """
 
-    def __init__(self, home: str, now_ms: Callable[[], int] = _now_ms) -> None:
+    def __init__(self, home: str, now_ms: Callable[[], int] = unix_ms) -> None:
         self._now_ms = now_ms
         self._path = os.path.join(home, "forgotten.txt")
         self._key_path = os.path.join(home, "forgotten.key")

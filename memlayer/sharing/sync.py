@@ -6,7 +6,6 @@ import logging
 import os
 import sqlite3
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -16,6 +15,7 @@ from memlayer import __version__
 from memlayer.edge.home import paths
 from memlayer.errors import ShareError, UserError
 from memlayer.indexing.indexer import Indexer
+from memlayer.model import unix_ms
 from memlayer.ports import Store
 from memlayer.records.projects import Projects
 from memlayer.records.tombstones import Tombstones
@@ -203,15 +203,15 @@ class Sharing:
                 channel = Channel(share, ledger, shares.seal_of(self.home, share), engine)
                 if {*channel.own()} - {*ledger.own(), *ledger.own(is_sent=False)}:
                     log.warning("the share holds objects under this machine's name that it did not write")
-                    ledger.note(renamed_ms=_now_ms())
+                    ledger.note(renamed_ms=unix_ms())
                     self._rename(channel)
                 if ledger.facts().get("skipped_by", __version__) != __version__:
                     ledger.read_again()  # lines of a newer version that this one may know
                     ledger.note(skipped_by=__version__)
                 yield channel
-                ledger.note(problem="", **{doing + "_ms": _now_ms()})
+                ledger.note(problem="", **{doing + "_ms": unix_ms()})
             except ShareError as bad:
-                ledger.note(problem=str(bad), problem_ms=_now_ms())
+                ledger.note(problem=str(bad), problem_ms=unix_ms())
                 raise
             except sqlite3.Error as bad:
                 raise ShareError(f"{self.folder}: the record of what was shared cannot be used ({bad})") from bad
@@ -231,7 +231,7 @@ class Sharing:
         second machine. The former log is another machine's from now on.
         """
         former, channel.share = channel.share, channel.share.renamed()
-        channel.ledger.renamed(former.machine, _now_ms(), former.name)
+        channel.ledger.renamed(former.machine, unix_ms(), former.name)
         shares.write_share(self.home, channel.share)
         return former.machine
 
@@ -248,7 +248,7 @@ class Sharing:
             machines = [
                 SharedMachine(
                     machine=machine, name=row.who, commits=row.number, written_ms=row.at_ms,
-                    is_ahead=row.at_ms > _now_ms() + CLOCK_AHEAD_MS, is_former=machine in share.former,
+                    is_ahead=row.at_ms > unix_ms() + CLOCK_AHEAD_MS, is_former=machine in share.former,
                 )
                 for machine, row in ledger.machines().items()
             ]  # fmt: skip
@@ -269,7 +269,3 @@ def _try_key(engine: Engine, seal: Seal) -> None:
             unpacked(data, machine, seal)
         if names:
             return
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000

@@ -6,7 +6,6 @@ the daemon's writer's, and applying an event twice changes nothing.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,7 +13,7 @@ from functools import cached_property
 from memlayer.errors import UserError
 from memlayer.indexing.indexer import Indexer
 from memlayer.kinds import Category, Kind
-from memlayer.model import Event, Memory
+from memlayer.model import Event, Memory, unix_ms
 from memlayer.ports import DeletionPlan, MemoryQuery, Store, memories_by_id
 from memlayer.records.tombstones import Tombstones
 from memlayer.tasks import sentences
@@ -48,10 +47,6 @@ class TaskQuestion:
     at_ms: int
 
 
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000
-
-
 @dataclass(frozen=True)
 class TaskBook:
     """Tasks of all projects. Writes belong to the writer."""
@@ -60,7 +55,7 @@ class TaskBook:
     indexer: Indexer
     tombstones: Tombstones
     graph: Graph
-    now_ms: Callable[[], int] = _now_ms
+    now_ms: Callable[[], int] = unix_ms
     own_words: Callable[[str], str] = str
 
     @cached_property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -12,7 +11,7 @@ from memlayer.daemon.tasks import derived
 from memlayer.edge.capture.payload import clean
 from memlayer.errors import UserError
 from memlayer.kinds import Category, Kind
-from memlayer.model import Memory, citation_of
+from memlayer.model import Memory, citation_of, unix_ms
 from memlayer.notes.review import How, Review, ReviewedMemory, ReviewedProject, ReviewReason
 from memlayer.notes.review_log import ReviewLog
 from memlayer.tasks.book import TaskQuestion
@@ -26,7 +25,7 @@ Value = TypeVar("Value")
 def review(state: State, arguments: ops.Review, progress: Progress) -> ops.ReviewList:
     """Return a project's questions and memories under review, the urgent first."""
     reviewer, place = _review_of(state), _place_of(state, arguments.project_dir)
-    items, asked = reviewer.items(place, _now_ms()), _asked(reviewer, place)
+    items, asked = reviewer.items(place, unix_ms()), _asked(reviewer, place)
     return ops.ReviewList(
         items=[_item_fields(state, item) for item in items[: arguments.limit]],
         total=len(items),
@@ -48,9 +47,9 @@ def decide(state: State, arguments: ops.Decide, progress: Progress) -> ops.Decid
     other = one_named(store, arguments.other) if arguments.other else None
     if other is not None and (other.id == memory.id or other.project_id != memory.project_id or other.superseded_by):
         raise UserError(f"{other.key} cannot be merged with {memory.key}: give another memory in force of its project")
-    item = _item_of(reviewer.items(place, _now_ms()), memory, is_any=how is How.DROP)
+    item = _item_of(reviewer.items(place, unix_ms()), memory, is_any=how is How.DROP)
     text = clean(arguments.text).strip()
-    decided = _written(state, lambda: reviewer.decide(item, how, _now_ms(), text=text, other=other))
+    decided = _written(state, lambda: reviewer.decide(item, how, unix_ms(), text=text, other=other))
     return ops.Decided(how=how, memory=memory_row(state, decided))
 
 
@@ -61,7 +60,7 @@ def _answered(state: State, reviewer: Review, place: ReviewedProject, how: How, 
         raise UserError("No question is known by %s. `memlayer review` lists them" % quoted(arguments.id_))
     [question, *_] = asked
     task_id = _meant(question, arguments.other) if how is How.YES else ""
-    memory = _written(state, lambda: reviewer.answer(question, task_id, _now_ms()))
+    memory = _written(state, lambda: reviewer.answer(question, task_id, unix_ms()))
     return ops.Decided(how=how, memory=memory_row(state, memory) if memory is not None else None)
 
 
@@ -135,7 +134,3 @@ def _written(state: State, change: Callable[[], Value]) -> Value:
 
     result: Value = state.jobs.submit("review %d" % id(change), job).result()
     return result
-
-
-def _now_ms() -> int:
-    return int(time.time() * 1000)

@@ -18,6 +18,7 @@ from memlayer.daemon.resources.state import Progress, State, no_report
 from memlayer.daemon.tasks import derived, growth
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
+from memlayer.model import unix_ms
 from memlayer.records.sessions import Session
 from memlayer.transcripts import catch_up
 
@@ -184,12 +185,12 @@ def publish_arrived(state: State, project_ids: set[str]) -> None:
 
 def submit_summaries(state: State) -> None:
     """Have missing summaries of finished sessions made, one a job."""
-    if session_summary.pending(state.sessions.all(), _now_ms()):
+    if session_summary.pending(state.sessions.all(), unix_ms()):
         state.jobs.submit("summaries", lambda: _sum_up_next(state))
 
 
 def _sum_up_next(state: State) -> None:
-    pending = session_summary.pending(state.sessions.all(), _now_ms())
+    pending = session_summary.pending(state.sessions.all(), unix_ms())
     if not pending:
         return
     go_second()
@@ -219,10 +220,6 @@ def _sum_up(state: State, session: Session) -> bool:
         services.indexer.index([made])
         derived.memories_changed(state, {session.project_id})
     return made is not None
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000
 
 
 # -- consolidation
