@@ -21,13 +21,12 @@ from memlayer.tasks.decision import decided
 from memlayer.tasks.edges import edges_of_memory, said_again
 from memlayer.tasks.events import CREATED, Observation, TaskEvent, content_of, task_event, to_json
 from memlayer.tasks.graph import OF_STEPS, Graph
-from memlayer.tasks.known_tasks import KnownTasks
+from memlayer.tasks.known_tasks import EVERYTHING, KnownTasks
 from memlayer.tasks.states import By, Op, Step, Task
 from memlayer.tasks.task_memory import MADE_BY_BOOK, by_hand, event_of, is_behind, memory_of
 from memlayer.turns.remembered import NO_SESSION
 from memlayer.turns.turn_memory import prompt_of
 
-EVERYTHING = 10_000_000
 BATCH = 200
 MAX_REMARK_CHARS = 120
 
@@ -61,7 +60,7 @@ class TaskBook:
     @cached_property
     def known(self) -> KnownTasks:
         """The tasks of all stored events."""
-        return KnownTasks(lambda: self.store.events(kind=Kind.TASK, limit=EVERYTHING), self.graph.maybe_done)
+        return KnownTasks(self.store, self.graph)
 
     # -- taking in
 

@@ -72,22 +72,18 @@ class _Draft:
 def decided(content: TaskEvent, tasks: Iterable[Task], project_id: str, session_id: str, event_id_: str) -> TaskEvent:
     """Return the event with steps and questions in place of its observations."""
     draft = _Draft(project_id, session_id, event_id_, content.by, {task.id: task for task in tasks})
-    for row in content.observed:
-        _decide(draft, row.changed(title=" ".join(row.title.split())[:MAX_TITLE_CHARS]))
+    for told in content.observed:
+        row = told.changed(title=" ".join(told.title.split())[:MAX_TITLE_CHARS])
+        if row.wish == CREATED:
+            _create(draft, row)
+            continue
+        task, candidates = _meant(draft, row)
+        if task is not None:
+            _change(draft, task, row)
+        elif candidates and row.wish in _STATUSES:
+            draft.questions.append(Question(tuple(task.id for task in candidates), row.wish, row.title, row.quote))
     steps, refused, questions = (*content.steps, *draft.steps), tuple(draft.refused), tuple(draft.questions)
     return content.changed(observed=(), steps=steps, refused=refused, questions=questions)
-
-
-def _decide(draft: _Draft, row: Observation) -> None:
-    if row.wish == CREATED:
-        _create(draft, row)
-        return
-    task, candidates = _meant(draft, row)
-    if task is None:
-        if candidates and row.wish in _STATUSES:
-            draft.questions.append(Question(tuple(task.id for task in candidates), row.wish, row.title, row.quote))
-        return
-    _change(draft, task, row)
 
 
 def _meant(draft: _Draft, row: Observation) -> tuple[Task | None, Sequence[Task]]:

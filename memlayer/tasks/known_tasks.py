@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
+from memlayer.kinds import Kind
 from memlayer.model import Event
+from memlayer.ports import Store
 from memlayer.tasks.edges import Edge, edges_of_task
 from memlayer.tasks.events import TaskEvent, content_of
+from memlayer.tasks.graph import Graph
 from memlayer.tasks.keys import EntityType
 from memlayer.tasks.matcher import called
 from memlayer.tasks.states import Blocker, Op, Status, Step, Task, fold
+
+EVERYTHING = 10_000_000
 
 
 class Told(NamedTuple):
@@ -23,15 +28,11 @@ class Told(NamedTuple):
 
 
 class KnownTasks:
-    """Tasks as their steps leave them. Thread-safe.
+    """Tasks as their steps leave them, read when somebody first asks. Thread-safe."""
 
-    load: reads the events of all tasks, when somebody first asks. remarks: task's id -> the remark on the history of
-    its files.
-    """
-
-    def __init__(self, load: Callable[[], Sequence[Event]], remarks: Callable[[], dict[str, str]]) -> None:
-        self._load = load
-        self._remarks = remarks
+    def __init__(self, store: Store, graph: Graph) -> None:
+        self._store = store
+        self._graph = graph
         self._lock = threading.RLock()
         self._events: dict[str, Told] | None = None
         self._of_task: dict[str, list[Step]] = {}
@@ -45,7 +46,7 @@ class KnownTasks:
     def renew(self) -> None:
         """Read all events again."""
         with self._lock:
-            events = self._load()
+            events = self._store.events(kind=Kind.TASK, limit=EVERYTHING)
             self._events, self._of_task, self._folded = {}, {}, {}
             self.put(events)
 
@@ -97,7 +98,7 @@ class KnownTasks:
             self._known()
             rows = [task for task in self._folded.values() if project_id in ("", task.project_id)]
             rows = [task for task in rows if ids is None or task.id in ids]
-            remarks = self._remarks() if rows else {}
+            remarks = self._graph.maybe_done() if rows else {}
             out = [replace(self._in_force(task), maybe_done=remarks.get(task.id, "")) for task in rows]
         return sorted(out, key=lambda task: (-task.touched_ms, task.id))
 

@@ -42,9 +42,9 @@ class Matched(NamedTuple):
     candidates: tuple[Task, ...]
 
 
-def match(words: str, tasks: Iterable[Task], *, is_open: bool = True) -> Matched:
-    """Match words with the open, or the closed, ones of these tasks."""
-    rows = [Match(task, score(words, task)) for task in tasks if task.is_open is is_open]
+def match(words: str, tasks: Iterable[Task], *, is_open: bool | None = True) -> Matched:
+    """Match words with the open, the closed or all of these tasks."""
+    rows = [Match(task, score(words, task)) for task in tasks if is_open in (None, task.is_open)]
     return decide(sorted(rows, key=lambda row: (-row.score, row.task.id)))
 
 
@@ -68,12 +68,6 @@ def named(words: str, task: Task) -> bool:
 def called(words: str, task: Task) -> bool:
     """Return whether words are a task's name, or an earlier title."""
     return named(words, task) or norm(words) in map(norm, task.titles)
-
-
-def near(words: str, tasks: Iterable[Task]) -> list[Task]:
-    """Return the tasks that words may mean, closed ones too, best first."""
-    rows = sorted((Match(task, score(words, task)) for task in tasks), key=lambda row: (-row.score, row.task.id))
-    return [row.task for row in rows if row.score >= SUGGESTED][:MAX_SUGGESTED]
 
 
 def score(words: str, task: Task) -> float:

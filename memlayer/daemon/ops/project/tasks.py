@@ -12,7 +12,7 @@ from memlayer.errors import UserError
 from memlayer.model import citation_of
 from memlayer.tasks.book import TaskBook
 from memlayer.tasks.edges import Rel
-from memlayer.tasks.matcher import named, near
+from memlayer.tasks.matcher import match, named
 from memlayer.tasks.states import Op, Status, Step, Task
 from memlayer.text.context_block import quoted
 from memlayer.wire import tasks as ops
@@ -55,7 +55,7 @@ def show(state: State, arguments: ops.TaskShow, progress: Progress) -> ops.Tasks
     book, project_id = services_of(state).tasks, project_of(state, arguments.project_dir)
     moments.look_at_tasks(state, project_id, state.projects.root(project_id))
     rows = [row for row in book.known.all() if named(arguments.id_, row)]
-    rows = rows or near(arguments.id_, book.known.all(project_id))
+    rows = rows or list(match(arguments.id_, book.known.all(project_id), is_open=None).candidates)
     if not rows:
         raise UserError("No task is known by %s. `memlayer task list` lists them" % quoted(arguments.id_))
     return ops.TasksShown(tasks=[_details(state, book, row) for row in rows])
