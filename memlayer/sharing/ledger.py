@@ -127,16 +127,13 @@ class Ledger:
             ((key, *row) for key, row in rows),
         )
 
-    def to_erase(self, machine: str) -> dict[int, list[str]]:
-        """Return commit -> forgotten ids that a machine's objects still hold."""
-        out: dict[int, list[str]] = {}
-        for number, id_ in self._all(
-            "SELECT rows.number, gone.id FROM gone CROSS JOIN rows ON rows.id IN ('e' || gone.id, 'm' || gone.id, "
-            "'u' || gone.id) WHERE +rows.machine = ?",  # by id: few are forgotten, many rows a machine's
-            machine,
-        ):
-            out.setdefault(number, []).append(id_)
-        return out
+    def to_erase(self) -> list[str]:
+        """Return the forgotten ids whose rows own objects may still hold.
+
+        Another machine may have sent the last version of a row, and this one an earlier version.
+        """
+        join = "gone CROSS JOIN rows ON rows.id IN ('e' || gone.id, 'm' || gone.id, 'u' || gone.id)"
+        return [id_ for (id_,) in self._all("SELECT gone.id FROM %s" % join)]
 
     def drop_rows(self, ids: Iterable[str]) -> None:
         """Forget about rows that no object of this machine holds any more."""

@@ -123,7 +123,7 @@ def line_of(row: Event | Memory | Usage) -> dict[str, Any]:
     return {NAMES[type(row)]: asdict(row)}
 
 
-def id_in(line: dict[str, Any]) -> str:
-    """Return the id of a line's row, "" for a project."""
+def ids_in(line: dict[str, Any]) -> list[str]:
+    """Return the ids of a line's row and its sources, if any."""
     rows = [line[name] for name in NAMES.values() if isinstance(line.get(name), dict)]
-    return str(rows[0].get("id", "")) if rows else ""
+    return [str(id_) for row in rows for id_ in (row.get("id", ""), *row.get("source_ids", ()))]

@@ -13,7 +13,7 @@ from memlayer.records.projects import Projects
 from memlayer.records.tombstones import Tombstones
 from memlayer.sharing.channel import Channel
 from memlayer.sharing.ledger import Ledger, Version, digest_of, key_of
-from memlayer.sharing.log_format import GONE, LOGS, ROWS, Content, ObjectName, id_in, line_of, living
+from memlayer.sharing.log_format import GONE, LOGS, ROWS, Content, ObjectName, ids_in, line_of, living
 from memlayer.tasks.task_memory import MADE_BY_BOOK
 
 OBJECT_LINES = 5000
@@ -147,13 +147,16 @@ class Sending:
             channel.sent.tombstones += len(new)
 
     def _erase(self, channel: Channel) -> None:
-        """Take forgotten rows out of own objects."""
-        by_commit = channel.ledger.to_erase(channel.machine)
-        for span in living(channel.own(), ROWS) if by_commit else ():
-            if any(span.first <= number <= span.last for number in by_commit):
+        """Take forgotten rows out of own objects, and rows drawn from them.
+
+        A row that was sent again stands in several objects, a summary of a forgotten turn in any: all are read.
+        """
+        ids = channel.ledger.to_erase()
+        for span in living(channel.own(), ROWS) if ids else ():
+            [held] = channel.read(channel.machine, [span])
+            if any(map(self._is_gone, held.lines)):
                 made = ObjectName.new(ROWS, span.first, span.last, span.round + 1)
-                channel.write({made: self._merged(channel, [span])}, [span])
-        ids = {id_ for row in by_commit.values() for id_ in row}
+                channel.write({made: channel.content(held.clock, self._lines([held]), held.gone)}, [span])
         channel.ledger.drop_rows(ids)
         channel.sent.erased += len(ids)
 
@@ -197,8 +200,11 @@ class Sending:
 
     def _lines(self, contents: Sequence[Content]) -> list[dict[str, Any]]:
         """Return each row's last line, forgotten ones aside."""
-        lines = {id_in(line) or str(line): line for content in contents for line in content.lines}
-        return [line for name, line in lines.items() if name not in self.tombstones]
+        lines = {(ids_in(line) or [str(line)])[0]: line for content in contents for line in content.lines}
+        return [line for line in lines.values() if not self._is_gone(line)]
+
+    def _is_gone(self, line: dict[str, Any]) -> bool:
+        return any(id_ in self.tombstones for id_ in ids_in(line))
 
 
 def _covered(spans: Iterable[ObjectName], log: str) -> set[int]:

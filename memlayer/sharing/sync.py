@@ -256,7 +256,7 @@ class Sharing:
                 **facts, address=shown(share.address), machine=share.machine, name=share.name,
                 is_encrypted=share.is_encrypted, is_automatic=share.is_automatic,
                 has_key=not share.is_encrypted or bool(self._present_key()), to_send=self.sending.to_send(ledger),
-                to_erase=sum(map(len, ledger.to_erase(share.machine).values())), waiting_uses=len(ledger.waiting()),
+                to_erase=len(ledger.to_erase()), waiting_uses=len(ledger.waiting()),
                 objects=len(own), bytes=sum(own.values()), machines=machines,
             )  # fmt: skip
 

@@ -93,6 +93,7 @@ class Taking:
         versions = {
             key_of(row): Version(digest_of(row), clocks.get(row.id, content.clock), content.machine, span.last)
             for row in rows
+            if row.id not in self.tombstones
         }
         events = self._standing([row for row in rows if isinstance(row, Event)], done)
         with self.indexer.lock:
@@ -154,30 +155,31 @@ class Taking:
         out = []
         for row in memories:
             key, mine = key_of(row), stored.get(row.id)
-            incoming, version = versions[key], known.get(key)
-            is_later = version is None or incoming[1:3] > version[1:3]
+            incoming, version = versions.pop(key, None), known.get(key)
             if (
-                not is_shared(row, self.tombstones)
+                incoming is None
+                or not is_shared(row, self.tombstones)
                 or any(source in self.tombstones for source in row.source_ids)
                 or (mine is None and self.tombstones.covers_memory(row))
             ):
                 done.forgotten += 1
-            elif mine is None:
-                out.append(row)
                 continue
-            elif digest_of(mine) == incoming.digest:
+            if mine is not None and digest_of(mine) == incoming.digest:
                 done.known += 1
-                if is_later:
+                if version is None or incoming[1:3] > version[1:3]:
+                    versions[key] = incoming
+                continue
+            if mine is not None:
+                if version is None or version.digest != digest_of(mine):
+                    done.kept_own += 1  # changed here, and not sent yet: it will be, with a higher clock
                     continue
-            elif version is None or version.digest != digest_of(mine):
-                done.kept_own += 1  # changed here, and not sent yet: it will be, with a higher clock
-            elif incoming[1:3] < version[1:3]:
-                done.known += 1
-            else:
+                if incoming[1:3] < version[1:3]:
+                    done.known += 1
+                    continue
                 settled = mine.settled if mine.source_ids == row.source_ids else row.settled
-                out.append(replace(row, settled=settled, level=mine.level))
-                continue
-            del versions[key]
+                row = replace(row, settled=settled, level=mine.level)
+            versions[key] = incoming
+            out.append(row)
         return out
 
     def _completed(self, taken: Sequence[Memory], added: set[str]) -> list[Memory]:

@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from memlayer.briefing.session_summary import summary_memory
 from memlayer.edge.home import paths
 from memlayer.kinds import Category, Kind
 from memlayer.model import CITED, Event, Memory, citation_of, memory_key, usage_of
+from memlayer.ports import MemoryQuery, Selection
+from memlayer.records.sessions import Session
 from memlayer.sharing.sending import MERGE_AT
 from tests.support.shared_homes import AT_MS, SharedHome, shared_homes
 from tests.support.shares import contents, git_address, holding, join, live_objects, settle
@@ -75,6 +78,58 @@ def test_forget_travels_and_its_bytes_are_nowhere(tmp_path: Path, place: str, pa
         assert home.rows()["events"].keys() == a.rows()["events"].keys()
     assert len(a.rows()["events"]) == 10
     assert holding(SECRET, tmp_path) == []
+
+
+@pytest.mark.parametrize("is_late", [False, True], ids=["one object", "two objects"])
+def test_a_summary_of_a_forgotten_turn_leaves_the_share(is_late: bool, place: str, pair: list[SharedHome]) -> None:
+    a, b = pair
+    a.say("s", 1, SECRET, "알겠습니다.")
+    a.say("s", 2, "배포는 언제?", "화요일입니다.")
+    store, session = a.services.store, Session(id="s", project_id=next(iter(a.projects.known())))
+    if is_late:
+        join(place, a, b)
+    store.put_memories([summary_memory(session, "질문: " + SECRET, store.events(session_id="s", limit=10))])
+    if not is_late:
+        join(place, a, b)
+    settle(a, b)
+    assert len([name for _, name, row in contents(a.sharing) if "질문: " in str(row)]) == 1
+    a.forget(a.turn_of("부엉이").id)
+    settle(a, b)
+    assert [name for _, name, row in contents(a.sharing) if SECRET in str(row)] == []
+    assert a.rows() == b.rows() and len(b.rows()["events"]) == 2
+
+
+def test_a_row_that_was_sent_again_leaves_each_object(place: str, pair: list[SharedHome]) -> None:
+    a, b = pair
+    join(place, a, b)
+    a.say("s", 1, SECRET, "알겠습니다.")
+    a.sharing.push()
+    a.consolidate()
+    for _ in range(3):  # each push holds the memory anew
+        turn = a.turn_of("부엉이")
+        a.services.consolidator.pin(turn, not turn.pinned)
+        a.sharing.push()
+    assert len([name for _, name, row in contents(a.sharing) if SECRET in str(row)]) >= 4
+    a.forget(a.turn_of("부엉이").id)
+    settle(a, b)
+    assert [name for _, name, row in contents(a.sharing) if SECRET in str(row)] == []
+    assert a.sharing.state().to_erase == 0 and a.rows() == b.rows()
+
+
+def test_a_row_whose_last_version_is_anothers_leaves_the_earlier_one(place: str, pair: list[SharedHome]) -> None:
+    a, b = pair
+    join(place, a, b)
+    a.say("s", 1, "We decided that the owl " + SECRET + " is fed on Mondays.", "알겠습니다.")
+    a.consolidate()
+    settle(a, b)
+    note = next(row for row in b.services.store.memories(MemoryQuery(category=Category.CORE)) if SECRET in row.text)
+    b.services.consolidator.pin(note, True)
+    settle(a, b)
+    plan = a.services.forget.plan(Selection(memory_ids=(note.id,)), keep_sources=True)
+    a.services.forget.forget(plan)
+    settle(a, b)
+    assert note.id not in str([row for _, _, row in contents(a.sharing) if not row.gone])
+    assert [home.sharing.push().commits for home in pair] == [0, 0] and a.rows() == b.rows()
 
 
 def test_a_machine_that_was_away_brings_nothing_forgotten_back(place: str, pair: list[SharedHome]) -> None:
