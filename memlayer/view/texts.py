@@ -146,16 +146,6 @@ def proof(level: object) -> str:
     return PROOF[level] if isinstance(level, int) and 0 <= level < len(PROOF) else ""
 
 
-def size(count: object) -> str:
-    """Return bytes in a unit that fits."""
-    number = float(count) if isinstance(count, (int, float)) else 0.0
-    for unit in ("B", "kB", "MB", "GB"):
-        if number < 1000 or unit == "GB":
-            return f"{number:,.0f} {unit}" if number >= 10 or unit == "B" else f"{number:,.1f} {unit}"
-        number /= 1000
-    return ""
-
-
 def percent(share: object) -> str:
     """Return a share of one as a percentage."""
     return f"{float(share) * 100:.0f} %" if isinstance(share, (int, float)) else "–"

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from memlayer import __version__
-from memlayer.edge.counting import counted
+from memlayer.edge.counting import counted, size
 from memlayer.errors import UserError
 from memlayer.kinds import KINDS, Kind
 from memlayer.view import texts
@@ -47,7 +47,7 @@ def _environment() -> Environment:
     made.filters.update(
         clean=texts.clean, code=texts.code, markdown=texts.markdown, marked=texts.marked, short=texts.short,
         spoken=texts.spoken,
-        moment=texts.moment, counted=counted, bytes=texts.size, percent=texts.percent, proof=texts.proof,
+        moment=texts.moment, counted=counted, bytes=size, percent=texts.percent, proof=texts.proof,
         compared=texts.compared, with_quote=texts.with_quote, heading=heading_of,
     )  # fmt: skip
     return made

@@ -21,8 +21,9 @@ if __name__ == "__main__":  # by path and isolated: the plugin's root is not imp
 from memlayer import __version__
 from memlayer.cli.doctor import checks
 from memlayer.cli.doctor.checks import OK, WARN, Check, print_checks
-from memlayer.cli.terminal.output import duration, line, print_json, say, size
+from memlayer.cli.terminal.output import duration, line, print_json, say
 from memlayer.edge.bootstrap.runtime import plugin_root
+from memlayer.edge.counting import size
 from memlayer.edge.home import paths
 from memlayer.edge.ipc import protocol
 from memlayer.edge.ipc.client import Client

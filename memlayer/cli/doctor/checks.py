@@ -14,10 +14,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from memlayer.cli.terminal.output import duration, line, print_json, say, size, when
+from memlayer.cli.terminal.output import duration, line, print_json, say, when
 from memlayer.edge.bootstrap import health, runtime
 from memlayer.edge.capture import spool
-from memlayer.edge.counting import counted
+from memlayer.edge.counting import counted, size
 from memlayer.edge.home import paths, project
 from memlayer.edge.home.project_env import is_disabled
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO, Union
 
+from memlayer.edge.counting import size
 from memlayer.edge.home.session_ids import FILE_SESSION, TEAM_SESSION, short_session
 from memlayer.edge.redaction.privacy import plain
 from memlayer.text.context_block import ELLIPSIS, cut, flatten
@@ -47,7 +48,6 @@ COUNTED = (
 )  # fmt: skip
 TALLIES = ("counts", "removed", "taken_back", "skipped", "by_category", "core_by_kind", "extra")
 IN_BYTES = ("import",)  # phases that count bytes
-_UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
 def print_json(value: object) -> None:
@@ -200,16 +200,6 @@ def when(at_ms: object) -> str:
     if not isinstance(at_ms, (int, float)) or not 0 < at_ms < MAX_MS:
         return ""
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(at_ms / 1000))
-
-
-def size(count: object) -> str:
-    """Return a number of bytes with its unit: `2.5 MB`."""
-    if not isinstance(count, (int, float)):
-        return ""
-    amount, unit = float(count), 0
-    while amount >= 1000 and unit < len(_UNITS) - 1:
-        amount, unit = amount / 1000, unit + 1
-    return f"{amount:.0f} {_UNITS[unit]}" if amount >= 10 or not unit else f"{amount:.1f} {_UNITS[unit]}"
 
 
 def duration(seconds: float) -> str:

@@ -20,10 +20,10 @@ from memlayer.cli.terminal.invocation import (
     project_dir,
     project_option,
 )
-from memlayer.cli.terminal.output import line, number, pairs, say, sent_line, session_name, size, table, when
+from memlayer.cli.terminal.output import line, number, pairs, say, sent_line, session_name, table, when
 from memlayer.edge.bootstrap import health
 from memlayer.edge.capture import spool
-from memlayer.edge.counting import counted
+from memlayer.edge.counting import counted, size
 from memlayer.edge.home import paths, registry
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import MemlayerError

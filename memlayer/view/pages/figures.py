@@ -10,10 +10,10 @@ from typing import NamedTuple
 from markupsafe import Markup
 from starlette.responses import Response
 
-from memlayer.edge.counting import counted
+from memlayer.edge.counting import counted, size
 from memlayer.kinds import Category
 from memlayer.view.charts import Bar, bars
-from memlayer.view.texts import moment, percent, size
+from memlayer.view.texts import moment, percent
 from memlayer.view.visit import Visit, heading_of
 from memlayer.wire import memories as memory_ops
 from memlayer.wire import notes as note_ops

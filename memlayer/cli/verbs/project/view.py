@@ -19,9 +19,10 @@ from memlayer.cli.terminal.invocation import (
     project_option,
     restart_daemon,
 )
-from memlayer.cli.terminal.output import for_machines, print_json, say, size
+from memlayer.cli.terminal.output import for_machines, print_json, say
 from memlayer.cli.verbs.health import every_check
 from memlayer.cli.verbs.project.tasks import taken_in
+from memlayer.edge.counting import size
 
 if TYPE_CHECKING:
     from memlayer.view.source import Source

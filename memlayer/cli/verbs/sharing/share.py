@@ -17,8 +17,8 @@ from memlayer.cli.terminal.invocation import (
     restart_daemon,
     yes_option,
 )
-from memlayer.cli.terminal.output import line, pairs, print_json, say, short_path, size, table, when
-from memlayer.edge.counting import counted
+from memlayer.cli.terminal.output import line, pairs, print_json, say, short_path, table, when
+from memlayer.edge.counting import counted, size
 from memlayer.edge.home import paths
 from memlayer.wire import sharing as ops
 
