@@ -7,8 +7,9 @@ Both are stored by their values. A new kind is a member and a row here. Mypy nam
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum, StrEnum, auto
+from enum import StrEnum
 
+LAST_TURN = "the last turn of a session without a summary"
 _TEAM_MARK = "team://"  # begins the stored kind of a colleague's note. No path of a piece begins so
 
 
@@ -44,19 +45,6 @@ class Kind(StrEnum):
     TEAM = "team_note"
 
 
-class Start(Enum):
-    """A kind's place in the working set of a session's start."""
-
-    WISH = auto()
-    SETTLED = auto()  # by a decision: while it is recent, or explicit
-    DUE = auto()  # until its day is over
-    OPEN_WORK = auto()  # the newest three, while they are fresh
-    LAST_SESSION = auto()  # the newest one alone
-    NEWEST_TURN = auto()  # where no summary is newer
-    PINNED = auto()  # only if pinned
-    TEAM = auto()  # the newest two, with their authors
-
-
 @dataclass(frozen=True)
 class CategoryRow:
     """All that holds for each memory of a category.
@@ -79,11 +67,10 @@ class KindRow:
     label: for a model. heading, korean: in memory files, where each of these words is read as the kind.
     searched: has chunks in the index. recalled: given to a prompt. binds: a person's wish or settled matter, which
     survives a compaction and may hold for every project. of_session: stands for its whole session, so that forgetting
-    it by name takes no turn along. mark: stands before its text.
+    it by name takes no turn along. mark: stands before its text. at_start: why a session's start has it.
     """
 
     label: str
-    start: Start
     heading: str = ""
     korean: tuple[str, ...] = ()
     searched: bool = True
@@ -91,6 +78,7 @@ class KindRow:
     binds: bool = False
     of_session: bool = False
     mark: str = ""
+    at_start: str = "in force"
 
 
 # In the order in which a model is told of them.
@@ -103,24 +91,30 @@ CATEGORIES: dict[Category, CategoryRow] = {
 
 # In the order of the sections of a memory file.
 KINDS: dict[Kind, KindRow] = {
-    Kind.PREFERENCE: KindRow("preference", Start.WISH, "Preferences", ("선호", "규칙"), binds=True),
-    Kind.DECISION: KindRow("decision", Start.SETTLED, "Decisions", ("결정", "결정 사항", "결정사항"), binds=True),
-    Kind.COMMITMENT: KindRow("commitment", Start.DUE, "Commitments", ("약속", "할 일")),
-    Kind.FACT: KindRow("fact", Start.PINNED, "Facts", ("사실",)),
-    Kind.CAUSE: KindRow("cause", Start.PINNED, "Causes and fixes", ("원인", "원인과 해결")),
-    Kind.ATTEMPT: KindRow("attempt", Start.PINNED, "Attempts that did not hold", ("시도", "실패한 시도")),
-    Kind.TASK: KindRow("task", Start.OPEN_WORK, "Open work", ("남은 일", "작업")),
-    Kind.NOTE: KindRow("note", Start.PINNED, "Notes", ("메모", "노트")),
-    Kind.PIECE: KindRow("note", Start.PINNED),
-    Kind.TEAM: KindRow("team note", Start.TEAM),
-    Kind.TURN: KindRow("turn", Start.NEWEST_TURN),
-    Kind.OPEN_QUESTION: KindRow("turn", Start.PINNED, recalled=False),
-    Kind.ROUTINE: KindRow("turn", Start.NEWEST_TURN, searched=False, recalled=False),
-    Kind.DID_NOT_HOLD: KindRow("turn", Start.PINNED, mark="(did not hold) "),
-    Kind.ENTRY: KindRow("day", Start.PINNED, searched=False, recalled=False),
-    Kind.SESSION_SUMMARY: KindRow("day", Start.LAST_SESSION, recalled=False, of_session=True),
-    Kind.COMPACTION: KindRow("day", Start.PINNED, recalled=False, of_session=True),
-    Kind.TOPIC: KindRow("day", Start.PINNED, recalled=False),
+    Kind.PREFERENCE: KindRow(
+        "preference", "Preferences", ("선호", "규칙"), binds=True, at_start="a rule or wish in force"
+    ),
+    Kind.DECISION: KindRow(
+        "decision", "Decisions", ("결정", "결정 사항", "결정사항"), binds=True, at_start="a decision in force"
+    ),
+    Kind.COMMITMENT: KindRow("commitment", "Commitments", ("약속", "할 일"), at_start="promised and not yet done"),
+    Kind.FACT: KindRow("fact", "Facts", ("사실",)),
+    Kind.CAUSE: KindRow("cause", "Causes and fixes", ("원인", "원인과 해결")),
+    Kind.ATTEMPT: KindRow("attempt", "Attempts that did not hold", ("시도", "실패한 시도")),
+    Kind.TASK: KindRow("task", "Open work", ("남은 일", "작업"), at_start="open work"),
+    Kind.NOTE: KindRow("note", "Notes", ("메모", "노트")),
+    Kind.PIECE: KindRow("note"),
+    Kind.TEAM: KindRow("team note", at_start="a note of a colleague"),
+    Kind.TURN: KindRow("turn", at_start=LAST_TURN),
+    Kind.OPEN_QUESTION: KindRow("turn", recalled=False),
+    Kind.ROUTINE: KindRow("turn", searched=False, recalled=False, at_start=LAST_TURN),
+    Kind.DID_NOT_HOLD: KindRow("turn", mark="(did not hold) "),
+    Kind.ENTRY: KindRow("day", searched=False, recalled=False),
+    Kind.SESSION_SUMMARY: KindRow(
+        "day", recalled=False, of_session=True, at_start="a session of the last day, or the last one"
+    ),
+    Kind.COMPACTION: KindRow("day", recalled=False, of_session=True),
+    Kind.TOPIC: KindRow("day", recalled=False),
 }
 
 # Kinds of the notes that a model writes from a session.

@@ -10,8 +10,7 @@ from memlayer.consolidation.rules.dates import with_dates
 from memlayer.consolidation.rules.extraction import Statement, kind_of
 from memlayer.edge.capture.spool import event_id
 from memlayer.kinds import Category, Kind
-from memlayer.model import Memory, citation_of, memory_key
-from memlayer.turns.salience import importance as importance_of
+from memlayer.model import Memory
 from memlayer.turns.salience import new_memory
 from memlayer.turns.turn import MAX_MEMORY_CHARS, cut_whole, with_holes
 
@@ -52,21 +51,11 @@ def daily_of(turn: Memory, text: str) -> Memory | None:
     """The daily entry of a turn; None for an empty text."""
     if not text.strip():
         return None
-    memory_id = event_id(turn.session_id, turn.prompt_id, Category.DAILY)
-    return replace(
-        turn,
-        id=memory_id,
-        key=memory_key(Category.DAILY, memory_id, turn.at_ms),
-        citation=citation_of(memory_id),
-        category=Category.DAILY,
-        kind=Kind.ENTRY,
-        text=cut_whole(text, MAX_MEMORY_CHARS),
-        importance=importance_of(Category.DAILY, text),
-        superseded_by="",
-        superseded_ms=0,
-        pinned=False,
-        settled="",
-    )
+    return new_memory(
+        event_id(turn.session_id, turn.prompt_id, Category.DAILY), Category.DAILY, Kind.ENTRY,
+        cut_whole(text, MAX_MEMORY_CHARS), turn.at_ms, project_id=turn.project_id, session_id=turn.session_id,
+        prompt_id=turn.prompt_id, source_ids=turn.source_ids,
+    )  # fmt: skip
 
 
 def as_said(text: str, at_ms: int) -> tuple[str, Kind]:

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from memlayer.edge.capture import spool
-from memlayer.kinds import KINDS, Start
+from memlayer.kinds import KINDS
 from memlayer.model import GLOBAL, Event, Memory
 from memlayer.moments.changed_files import KIND, REASON, Moment
 from memlayer.ports import MemoryQuery, Store, events_by_id, memories_by_id
@@ -17,17 +17,6 @@ from memlayer.recall.recall import Recalled
 from memlayer.text import context_block
 from memlayer.turns.turn_memory import marked_text
 
-# Why a line stands in a session's start, by the place that its kind has there.
-AT_START = {
-    Start.WISH: "a rule or wish in force",
-    Start.SETTLED: "a decision in force",
-    Start.DUE: "promised and not yet done",
-    Start.OPEN_WORK: "open work",
-    Start.LAST_SESSION: "a session of the last day, or the last one",
-    Start.NEWEST_TURN: "the last turn of a session without a summary",
-    Start.PINNED: "in force",
-    Start.TEAM: "a note of a colleague",
-}
 PINNED, EVERYWHERE = "pinned", "holds in every project"
 MAX_LEFT_OUT = 10  # candidates a prompt, the most relevant
 _CITED = re.compile(r"^- (?:.* )?\[mem:([0-9A-Za-z]{1,40})\]", re.MULTILINE)  # a note's own: texts are flattened
@@ -152,7 +141,7 @@ def why_at_start(memory: Memory) -> str:
     """Return why a memory stands in a session's start."""
     if memory.pinned:
         return PINNED
-    return EVERYWHERE if memory.project_id == GLOBAL else AT_START[KINDS[memory.known_kind].start]
+    return EVERYWHERE if memory.project_id == GLOBAL else KINDS[memory.known_kind].at_start
 
 
 def _with_memory(row: Row, known: Mapping[str, Memory], *, is_start: bool = False) -> Row:
