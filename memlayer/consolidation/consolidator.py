@@ -259,16 +259,13 @@ class Consolidator:
         """Return the sessions' last turns that may still get an answer."""
         since_ms = self.now_ms() - OPEN_MS
         unanswered = [turn for turn in turns if ANSWER not in turn.text and turn.at_ms >= since_ms]
-        session_ids = {turn.session_id for turn in unanswered if not self._has_ended(turn.session_id)}
+        sessions = {turn.session_id: self.sessions.get(turn.session_id) for turn in unanswered}
+        session_ids = [name for name, session in sessions.items() if session is None or not session.ended]
         if not session_ids:
             return set()
         asked = MemoryQuery(session_id=sorted(session_ids), category=Category.CONVERSATION)
         last = {turn.session_id: turn.id for turn in reversed(self.store.memories(asked))}
         return {turn.id for turn in unanswered if last.get(turn.session_id) == turn.id}
-
-    def _has_ended(self, session_id: str) -> bool:
-        session = self.sessions.get(session_id)
-        return session is not None and bool(session.ended)
 
     def _read_all(self, turns: Sequence[Memory]) -> list[Read]:
         events = events_by_id(self.store, (source for turn in turns for source in turn.source_ids))

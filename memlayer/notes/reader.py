@@ -132,7 +132,8 @@ class SessionReader:
         if left and not left[-1].answer and goes_on:
             left.pop()  # it is being answered just now
         if self.each_turn and session.id not in self.readings.wanted():
-            left = [turn for turn in left if self._is_read_by_itself(turn)]
+            left = [turn for turn in left if is_telling(turn) and len(turn.spoken) >= LEAST_CHARS]
+            left = [turn for turn in left if turn.at_ms >= self.oldest_ms]
         elif not is_worth_reading(left):
             left = []
         if not left:
@@ -143,9 +144,6 @@ class SessionReader:
         tasks = self.keeper.open_tasks(session.project_id)
         request = first_part(left, notes, tasks, summary=reading.summary)
         return Part(session, tuple(turns), request, said_ms, is_last=len(request.turns) == len(left))
-
-    def _is_read_by_itself(self, turn: SessionTurn) -> bool:
-        return turn.at_ms >= self.oldest_ms and is_telling(turn) and len(turn.spoken) >= LEAST_CHARS
 
     def ask(self, part: Part) -> bool:
         """Have the model read a part. True with its answer on disk.

@@ -157,7 +157,9 @@ class TaskBook:
             self._heed(by_id, self.now_ms(), is_start=is_start)  # before events come that the memories do not know
             if not is_start:
                 self.known.renew()
-            self._take_over([row for row in rows if row.settled != MADE_BY_BOOK])
+            known = {task.id for task in self.known.by_id(by_id)}
+            older = [row for row in rows if row.settled != MADE_BY_BOOK and row.superseded_by in ("", row.id)]
+            self.take([event_of(row) for row in older if row.id not in known])  # only a memory holds them
             tasks = self.known.all()
             self.graph.put(self.known.edges(task.id for task in tasks), OF_STEPS)
             self.publish(task for task in tasks if is_behind(task, by_id.get(task.id)))
@@ -193,11 +195,6 @@ class TaskBook:
         """Replace the entities and edges of these memories."""
         repeats = said_again(self.store, memories)
         self.graph.put({row.id: edges_of_memory(row, repeats.get(row.id, ())) for row in memories})
-
-    def _take_over(self, rows: Sequence[Memory]) -> None:
-        """Make events of earlier versions' tasks, which only a memory holds."""
-        known = {task.id for task in self.known.by_id(row.id for row in rows)}
-        self.take([event_of(row) for row in rows if row.id not in known and row.superseded_by in ("", row.id)])
 
     # -- deletion
 
