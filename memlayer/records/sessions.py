@@ -5,21 +5,20 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memlayer.edge.capture.payload import HEADLESS
 from memlayer.edge.home import paths
 from memlayer.edge.home.session_ids import AGENT_SESSION
 from memlayer.records import small_files
+from memlayer.wire.sessions import SessionFacts
 
 CLOCK_PUT_BACK_MS = 60_000  # no hook is served as late as that
 BEGINNINGS = ("startup", "clear", "fork")  # of a session. What it resumes may be a person's
 SAME_COMPACTION_MS = 60_000  # between the two hooks that tell of one compaction: the host runs them one after the other
 
 
-@dataclass
-class Session:
+class Session(SessionFacts):
     """One run of the host, as far as memlayer must remember it.
 
     since_ms: when we first heard of it. Older transcript records are copies (a fork) or history. context_since_ms:
@@ -42,41 +41,8 @@ class Session:
     and no person has gone on with it.
     """
 
-    id: str
-    project_id: str = ""
-    project_dir: str = ""
-    transcript_path: str = ""
-    since_ms: int = 0
-    last_ms: int = 0
-    said_ms: int = 0
-    prompted_ms: int = 0
-    answered_ms: int = 0
-    measured_ms: int = 0
-    ended: str = ""
-    ended_ms: int = 0
-    context_since_ms: int = 0
-    caught_up_bytes: int = 0
-    read_bytes: int = 0
-    model: str = ""
-    total_tokens: int = 0
-    explained_ms: int = 0
-    start_chars: int = 0
-    flush_count: int = 0
-    compaction_count: int = 0
-    compact_start_ms: int = 0
-    compact_post_ms: int = 0
-    compact_awaits: str = ""
-    pre_compact_ms: int = 0
-    memory_flush_at: int = 0
-    memory_flush_compaction_count: int = -1
-    memory_asked_compaction_count: int = -1
-    asked_prompt_id: str = ""
-    summarized_ms: int = 0
-    noted_ms: int = 0
-    team_told_ms: int = 0
-    is_run: bool = False
-    shown: list[str] = field(default_factory=list)
-    inherited: list[str] = field(default_factory=list)
+    shown: list[str] = []
+    inherited: list[str] = []
 
     @property
     def has_late_lines(self) -> bool:
@@ -146,7 +112,7 @@ def _is_run(session: Session, event: Mapping[str, Any]) -> bool:
 
 def _lasting(session: Session) -> Session:
     """The fields whose change is worth a write: no times."""
-    return replace(session, last_ms=0, said_ms=0, prompted_ms=0, answered_ms=0)
+    return session.changed(last_ms=0, said_ms=0, prompted_ms=0, answered_ms=0)
 
 
 class Sessions:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Container, Iterable
-from dataclasses import replace
 
 from memlayer.edge.capture import spool
 from memlayer.edge.counting import counted
@@ -44,7 +43,7 @@ def audit_sessions(
         by_transcript = len(
             {(event.prompt_id, event.kind) for event in kept} - {(event.prompt_id, event.kind) for event in by_hook}
         )
-        lacking, _ = catch_up.missed(replace(session, caught_up_bytes=0), store)
+        lacking, _ = catch_up.missed(session.changed(caught_up_bytes=0), store)
         # The record may hold an answer twice, whole and in parts. Event ids tell them apart.
         settled = [str(event["id"]) for event in lacking if now_ms - int(event["at_ms"]) > SETTLING_MS]
         waiting = sum(event_id in in_spool for event_id in settled)

@@ -12,6 +12,7 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from memlayer import __version__
@@ -55,7 +56,7 @@ def write(path: str, store: Store, projects: Projects, sessions: Sessions, progr
                 line("project", {"id": project_id, **told})
                 counts.projects += 1
             for session in sessions.all():
-                line("session", asdict(session))
+                line("session", session.fields())
                 counts.sessions += 1
 
             def rows(records: Sequence[Event] | Sequence[Memory] | Sequence[Usage]) -> None:
@@ -168,7 +169,8 @@ class ExportFile:
                 self._adopt(record.project_id, {"keys": []}, is_rehearsal)
             here = self._renamed.get(record.project_id, record.project_id)
             rows: list[Any] = getattr(part, _LISTS[type(record)])
-            rows.append(replace(record, project_id=here))
+            change = record.changed if isinstance(record, Session) else partial(replace, record)
+            rows.append(change(project_id=here))
 
     def _new(self, part: ExportPart) -> ExportPart:
         """Return the part without known and forgotten records."""

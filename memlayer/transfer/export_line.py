@@ -12,7 +12,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, get_type_hints
 
 from memlayer.edge.capture.payload import MAX_EVENT_CHARS, clean
 from memlayer.edge.capture.spool import KINDS
@@ -137,12 +137,12 @@ USAGE = {
     "at_ms": MOMENT,
 }
 _BY_TYPE = {
-    "str": NAME,
-    "bool": YES_OR_NO,
-    "int": _Rule(lambda value: _is_whole(value) and -1 <= value < 2**53, "a whole number"),
-    "list[str]": NAMES,  # ids, and marks such as "start:4UjZUG"
+    str: NAME,
+    bool: YES_OR_NO,
+    int: _Rule(lambda value: _is_whole(value) and -1 <= value < 2**53, "a whole number"),
+    list[str]: NAMES,  # ids, and marks such as "start:4UjZUG"
 }
-SESSION = {field.name: _BY_TYPE[str(field.type)] for field in fields(Session)} | {
+SESSION = {name: _BY_TYPE[kind] for name, kind in get_type_hints(Session).items()} | {
     "id": NAMED,
     "project_id": _Rule(_matches(_is_project_id, ""), PROJECT_ID.expected),
     "project_dir": _Rule(_is_path, "an absolute path"),

@@ -16,16 +16,11 @@ class GivenCounts(Message):
     notes: int = 0
 
 
-class SessionRow(Message):
-    """A session (records.sessions.Session) with counts.
-
-    shown, inherited: how many notes. turns: memories of turns. core: memories drawn from it. Only a single session has
-    these, events, summary and given.
-    """
+class SessionFacts(Message):
+    """The recorded fields of a session: see records.sessions.Session."""
 
     id: str = ""
     project_id: str = ""
-    project: str = ""
     project_dir: str = ""
     transcript_path: str = ""
     since_ms: int = 0
@@ -50,13 +45,23 @@ class SessionRow(Message):
     compact_awaits: str = ""
     pre_compact_ms: int = 0
     memory_flush_at: int = 0
-    memory_flush_compaction_count: int = 0
-    memory_asked_compaction_count: int = 0
+    memory_flush_compaction_count: int = -1
+    memory_asked_compaction_count: int = -1
     asked_prompt_id: str = ""
     summarized_ms: int = 0
     noted_ms: int = 0
     team_told_ms: int = 0
     is_run: bool = False
+
+
+class SessionRow(SessionFacts):
+    """A session with counts.
+
+    shown, inherited: how many notes. turns: memories of turns. core: memories drawn from it. Only a single session has
+    these, events, summary and given.
+    """
+
+    project: str = ""
     shown: int = 0
     inherited: int = 0
     turns: int = 0

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -99,7 +98,7 @@ def started(home: Path) -> Iterator[Daemon]:
 def record(daemon: Daemon) -> dict[str, Any]:
     """Return the session's record on disk, or a fresh one."""
     found = [json.loads(path.read_text()) for path in Path(paths.sessions(str(daemon.home))).glob("*.json")]
-    return dict(found[0]) if found else asdict(Session(id=""))
+    return dict(found[0]) if found else Session(id="").fields()
 
 
 def flushed(daemon: Daemon, cycle: int) -> Any:

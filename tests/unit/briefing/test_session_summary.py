@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -281,13 +280,13 @@ def test_who_is_to_be_summed_up() -> None:
     over = Session(id="over", project_id="p", said_ms=now_ms - 9, last_ms=now_ms - 5, ended="other")
     assert pending([over], now_ms) == [over]
     for kept in (
-        replace(over, summarized_ms=over.said_ms),
-        replace(over, ended=""),  # it may still run
-        replace(over, said_ms=0),
-        replace(over, project_id=""),
-        replace(over, last_ms=now_ms - session_summary.RECENT_MS - 1),
+        over.changed(summarized_ms=over.said_ms),
+        over.changed(ended=""),  # it may still run
+        over.changed(said_ms=0),
+        over.changed(project_id=""),
+        over.changed(last_ms=now_ms - session_summary.RECENT_MS - 1),
     ):
         assert pending([kept], now_ms) == [], kept
-    died = replace(over, ended="", last_ms=now_ms - HOUR_MS, said_ms=now_ms - HOUR_MS)
-    went_on = replace(over, summarized_ms=over.said_ms - 1)
+    died = over.changed(ended="", last_ms=now_ms - HOUR_MS, said_ms=now_ms - HOUR_MS)
+    went_on = over.changed(summarized_ms=over.said_ms - 1)
     assert pending([died, went_on], now_ms) == [died, went_on]

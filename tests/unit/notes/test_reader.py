@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -77,13 +76,13 @@ def test_only_sessions_that_are_over_and_new_are_due(place: Place) -> None:
     session = place.session(ended="other")
     assert place.reader().due([session]) == [session]
     assert place.reader(since_ms=session.last_ms + 1).due([session]) == []  # from before the yes
-    still_running = replace(session, ended="", last_ms=T0_MS + 10 * OVER_AFTER_MS - 1000)
+    still_running = session.changed(ended="", last_ms=T0_MS + 10 * OVER_AFTER_MS - 1000)
     assert place.reader().due([still_running]) == []
     reader = place.reader()
     reader.read_so_far(still_running.id)  # before a compaction
     assert reader.due([still_running]) == [still_running]
-    assert place.reader().due([replace(session, summarized_ms=0)]) == []  # not taken in whole yet
-    assert place.reader().due([replace(session, noted_ms=session.said_ms)]) == []
+    assert place.reader().due([session.changed(summarized_ms=0)]) == []  # not taken in whole yet
+    assert place.reader().due([session.changed(noted_ms=session.said_ms)]) == []
 
 
 def test_wanted_sessions_from_before_are_read(place: Place) -> None:

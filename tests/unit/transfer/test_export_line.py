@@ -27,7 +27,7 @@ LINES: dict[str, dict[str, Any]] = {
     "event": EVENT,
     "memory": {**MEMORY, "source_ids": [OTHER]},
     "project": {"id": PROJECT_ID, "name": "쇼핑몰", "root": "/srv/쇼핑몰", "keys": ["path:/srv/쇼핑몰"], "since_ms": 1},
-    "session": asdict(Session("세션-1", PROJECT_ID, "/srv/쇼핑몰", "/srv/t.jsonl", shown=[ID])),
+    "session": Session("세션-1", PROJECT_ID, "/srv/쇼핑몰", "/srv/t.jsonl", shown=[ID]).fields(),
 }
 
 

@@ -11,7 +11,6 @@ import pytest
 from memlayer.daemon.dispatch import OPERATIONS
 from memlayer.errors import ProtocolError
 from memlayer.model import Memory
-from memlayer.records.sessions import Session
 from memlayer.wire import curation, memories, notes, record, sessions, sharing, tasks, tools, transfer, upkeep
 from memlayer.wire.memories import MemoryRow, Neighbour, Recall, Remember, Show
 from memlayer.wire.message import Asking
@@ -110,7 +109,6 @@ def test_an_own_list_for_each_message() -> None:
     ("record", "row", "more"),
     [
         (Memory, MemoryRow, {"project"}),
-        (Session, SessionRow, {"project", "turns", "core", "events", "summary", "given"}),
     ],
 )
 def test_row_has_every_field_of_its_record(record: Any, row: Any, more: set[str]) -> None:
