@@ -41,14 +41,12 @@ SECTIONS = {
         "sessions": ("overview", "List sessions, newest first, with turns and tokens."),
     },
     "Correct": {
-        "edit": ("memories", "Change the text, headline or subject of a memory."),
-        "restore": ("memories", "Bring a replaced memory back."),
+        "edit": ("memories", "Change, pin or bring back a memory."),
         "review": ("curation.review", "Go through memories that are doubtful, stale or unused."),
     },
     "Work": {
         "task": ("project.tasks", "List, add, close, block or show tasks."),
-        "work": ("project.topics", "Show a month's work as topics, and choose the mode."),
-        "project": ("project.choice", "List projects, and choose the one that a folder belongs to."),
+        "project": ("project.choice", "Show a project's topics, or choose the one of a folder."),
         "agent": ("agent", "Talk with a language model that has this memory."),
         "team": ("sharing.team", "Share promoted notes with colleagues, by git, folder or bucket."),
         "share": ("sharing.share", "Share memories between your machines, by folder, git or bucket."),
@@ -75,6 +73,7 @@ FORMS = {
     "show --file": ("project.past_work", "blame_verb"),
     "search --error": ("project.past_work", "fix_verb"),
     "edit --pin": ("memories", "pin_verb"),
+    "edit --restore": ("memories", "restore_verb"),
     "list --cited": ("browse", "citations_verb"),
     "stats --files": ("maintenance", "files_verb"),
 }
@@ -82,7 +81,7 @@ FORMS = {
 MEANT = {
     "add": "remember", "delete": "forget", "remove": "forget", "rm": "forget", "find": "search", "query": "search",
     "ls": "list", "status": "stats", "install": "setup", "settings": "config", "browse": "view", "why": "given",
-    "todo": "task", "undo": "restore", "log": "sessions", "chat": "agent", "check": "doctor", "backup": "export",
+    "todo": "task", "undo": "edit --restore", "log": "sessions", "chat": "agent", "check": "doctor", "backup": "export",
 }  # fmt: skip
 
 

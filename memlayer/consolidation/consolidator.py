@@ -143,7 +143,7 @@ class Consolidator:
         if memory.known_kind is Kind.TEAM:
             raise UserError(f"{memory.key} is a colleague's note. `memlayer forget {memory.key}` removes it here")
         if memory.superseded_by:
-            raise UserError(f"{memory.key} was replaced. `memlayer restore {memory.key}` brings it back")
+            raise UserError(f"{memory.key} was replaced. `memlayer edit --restore {memory.key}` brings it back")
         if not text:
             raise UserError(f"The new text is empty. `memlayer forget {memory.key}` removes a memory")
         if is_all_redacted(text):
@@ -229,8 +229,8 @@ class Consolidator:
             return "There is nothing to bring back"
         is_wording = lineage.is_wording_of(older[0], memory)
         relation = "Its earlier wording is" if is_wording else "It replaced"
-        how = f"`memlayer restore {older[0].citation}` brings that back, `memlayer show --history {memory.citation}`"
-        return f"{relation} {older[0].citation}: {how} shows all"
+        how = f"`memlayer edit --restore {older[0].citation}` brings that back"
+        return f"{relation} {older[0].citation}: {how}, `memlayer show --history {memory.citation}` shows all"
 
     def pinned_against(self, memory: Memory) -> list[Memory]:
         """The pinned memories of its project that say otherwise, and stay."""

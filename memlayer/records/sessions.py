@@ -216,7 +216,8 @@ class Sessions:
         with self._lock:
             if not self._all_read:
                 for session in self._files.all():
-                    self._known.setdefault(session.id, session)
+                    if session.id:
+                        self._known.setdefault(session.id, session)
                 self._all_read = True
             return sorted(self._known.values(), key=lambda session: -session.last_ms)
 
@@ -230,7 +231,7 @@ class Sessions:
     def _get(self, session_id: str) -> Session | None:
         if session_id not in self._known:
             session = self._files.get(session_id)
-            if session is None:
+            if session is None or session.id != session_id:
                 return None
             self._known[session_id] = session
         return self._known[session_id]

@@ -105,13 +105,13 @@ def test_restore_reverts_superseding(story: Story) -> None:
     assert new["key"] in story.cli("show", old["key"]).stdout and old["key"] in story.cli("show", new["key"]).stdout
     assert "replaced" in story.cli("list", "--all").stdout and old["key"] not in story.cli("list").stdout
 
-    story.verb("restore", old["key"])
+    story.verb("edit", "--restore", old["key"])
     assert [one["id"] for one in story.core()] == [old["id"]]
     given = story.asked_in("s4", "주문 이벤트를 어디에 저장하기로 했지?")
     assert "Postgres" in given and new["citation"] not in given
     found = story.found("주문 이벤트 저장")
     assert old["key"] in found and new["key"] not in found
-    story.verb("restore", new["key"], "--keep-both")
+    story.verb("edit", "--restore", new["key"], "--keep-both")
     assert len(story.core()) == 2
 
 
@@ -142,12 +142,12 @@ def test_pin_edit_and_their_errors(story: Story) -> None:
     assert (changed["id"], changed["text"], changed["pinned"]) == (memory["id"], "Maya and Jun own billing", True)
     versions = story.verb("show", "--history", memory["key"])["versions"]
     assert [one["state"] for one in versions] == ["current", "reworded"]
-    assert story.verb("restore", versions[1]["key"])["memory"]["text"] == memory["text"]
+    assert story.verb("edit", "--restore", versions[1]["key"])["memory"]["text"] == memory["text"]
     assert story.verb("edit", "--pin", memory["key"], "--off")["memory"]["pinned"] is False
     turn = story.daemon.call("list", category="conversation")["memories"][0]
     for arguments, says in (
         (("edit", turn["key"], "x"), "turn"),
-        (("restore", memory["key"]), "current already"),
+        (("edit", "--restore", memory["key"]), "current already"),
         (("show", "--history", "nobody"), "Nothing is known"),
     ):
         done = story.cli(*arguments)

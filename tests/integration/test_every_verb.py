@@ -84,7 +84,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]
             "project list": "project list", "project part": "project part",
             "project join": f"project join {project}", "project move": f"project move {old} --project {renamed}",
             "config get": "config get recall.max_entries",
-            "work topics": "work topics", "work mode": "work mode",
+            "project topics": "project topics", "project mode": "project mode",
             "show --file": "show --file shop.py", "search --error": "search --error 오류",
             "task add": "task add 배포 문서 고치기 --by PROJ-12", "task list": "task list --status all",
             "task show": "task show 배포 문서 고치기", "task start": "task start 배포 문서 고치기",
@@ -101,7 +101,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]
         }  # fmt: skip
         said = {verb: json.loads(run(*words.split(" "), "--json").stdout) for verb, words in typed.items()}
         older = json.loads(run("show", "--history", citation, "--json").stdout)["versions"][-1]["key"]
-        said["restore"] = json.loads(run("restore", older, "--json").stdout)
+        said["edit --restore"] = json.loads(run("edit", "--restore", older, "--json").stdout)
         said["daemon stop"] = json.loads(run("daemon", "stop", "--json").stdout)
         yield said
 
@@ -165,7 +165,7 @@ def test_moments_have_their_dates(answers: dict[str, Any]) -> None:
 
 def test_memories_have_the_same_fields(answers: dict[str, Any]) -> None:
     [wanted] = {frozenset(one) for one in answers["list"]["memories"]}
-    for verb in ("show", "remember", "edit", "edit --pin", "restore", "search", "forget", "show --history"):
+    for verb in ("show", "remember", "edit", "edit --pin", "edit --restore", "search", "forget", "show --history"):
         found = [one for one in objects(answers[verb]) if "importance" in one and "project_id" in one]
         assert found and all(wanted <= set(one) for one in found), verb
 

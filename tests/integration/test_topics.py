@@ -41,13 +41,13 @@ def play(hook: HookRunner, daemon: Daemon) -> None:
 
 def test_topics_of_sessions_with_citations(home: Path, project: Path, hook: HookRunner, daemon: Daemon) -> None:
     run = runner(home, project)
-    assert "No sessions in the last 30 days" in run("work", "topics").stdout
+    assert "No sessions in the last 30 days" in run("project", "topics").stdout
     play(hook, daemon)
-    topics = json.loads(run("work", "topics", "--json").stdout)["topics"]
+    topics = json.loads(run("project", "topics", "--json").stdout)["topics"]
     assert {tuple(row["session_id"] for row in topic["members"]) for topic in topics} == {("s1", "s3"), ("s2", "s4")}
-    shown = run("work", "topics", "--sessions").stdout
+    shown = run("project", "topics", "--sessions").stdout
     assert "toss_webhook.py (2 sessions" in shown and shown.count("[mem:") == 4
-    assert run("work", "topics", "--days", "0", code=2).stderr
+    assert run("project", "topics", "--days", "0", code=2).stderr
 
 
 def test_summaries_and_topics_are_found_by_search_and_given_at_no_prompt(
@@ -127,18 +127,18 @@ def test_endless_goes_on_with_the_day_and_session_mode_is_as_before(
     play(hook, daemon)
 
     def compared() -> dict[str, Any] | None:
-        found: dict[str, Any] = json.loads(run("work", "mode", "--json").stdout)
+        found: dict[str, Any] = json.loads(run("project", "mode", "--json").stdout)
         return None if found["score"] is None else found
 
     state = wait_for(compared, "the daemon's first look", within_s=30, every_s=0.2)
     assert state is not None
     assert (state["mode"], state["counts"]["turns"]) == ("endless", 4) and state["transition"]
     assert "(last day)" in hook("session_start", "s5", source="startup").context
-    assert "endless" in run("work", "mode").stdout and "4 turns" in run("work", "mode").stdout
+    assert "endless" in run("project", "mode").stdout and "4 turns" in run("project", "mode").stdout
     listed = run("list", "--category", "conversation", "--json").stdout
     assert (
-        "mode" in run("work", "mode", "session").stdout
-        and json.loads(run("work", "mode", "--json").stdout)["mode"] == "session"
+        "mode" in run("project", "mode", "session").stdout
+        and json.loads(run("project", "mode", "--json").stdout)["mode"] == "session"
     )
     assert run("list", "--category", "conversation", "--json").stdout == listed
     assert "(last day)" not in hook("session_start", "s6", source="startup").context

@@ -26,7 +26,7 @@ BY_PERSON = object()  # of a slash command, whose words a hook saw the person ty
 # A model may read, and remember in its own name.
 _READS = frozenset(
     words(
-        """search given statusline show list rules sessions remember stats store work topics flush reindex
+        """search given statusline show list rules sessions remember stats store project topics flush reindex
         doctor daemon completion export setup"""
     )
 )
@@ -36,7 +36,7 @@ _READING_WORDS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 _PERSONS = {"remember": "--global"}
 _HARMLESS = {"forget": "--dry-run", "gc": "--dry-run", "import": "--dry-run", "view": "--where"}
-_BY_WORD = ("store", "work")  # their verbs differ: some read, some write
+_BY_WORD = ("store", "project")  # their verbs differ: some read, some write
 
 
 def is_model() -> bool:

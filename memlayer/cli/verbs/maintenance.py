@@ -114,7 +114,7 @@ def repair_verb(as_json: bool) -> None:
         say(
             ("Look at these", "yellow"),
             f": {', '.join(in_doubt)} may lack their last change (a pin, an edit, a replacement);",
-            " `memlayer show --history <citation>` shows each, `memlayer restore <citation>` brings it back.",
+            " `memlayer show --history <citation>` shows each, `memlayer edit --restore <citation>` brings it back.",
         )
     if folder:
         say(f"Damaged files are kept in {line(folder)}. Remove that folder when you no longer need it.")

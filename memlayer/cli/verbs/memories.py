@@ -137,11 +137,12 @@ def pin_verb(id_: tuple[str, ...], off: bool, as_json: bool) -> None:
 @click.option("--subject", metavar="NAME", help='The group of that line: 20 characters at most, "" for none.')
 @stdin_option
 @form_option("--pin", "It ranks first, and only an edit changes it; --off ends that.")
+@form_option("--restore", "Bring a replaced memory back.")
 @json_option
 def edit_verb(
     id_: str, text: tuple[str, ...], headline: str | None, subject: str | None, from_stdin: bool, as_json: bool
 ) -> None:
-    """Change the text, headline or subject of a memory.
+    """Change, pin or bring back a memory.
 
     Its id, key and citation stay. The old text is kept: see `memlayer show --history`. Another text takes the
     headline away, unless a new one comes with it. A turn cannot be edited: it is a record of the conversation.
@@ -172,8 +173,8 @@ def restore_verb(id_: tuple[str, ...], keep_both: bool, as_json: bool) -> None:
 
     \b
     Examples:
-      memlayer restore core_81d2
-      memlayer restore a7Bc3x --keep-both
+      memlayer edit --restore core_81d2
+      memlayer edit --restore a7Bc3x --keep-both
     """
     _say_done(ask(memory_ops.Restore(memory_id(id_), keep_both), as_json), "Back again:")
 

@@ -91,7 +91,7 @@ def _item_of(items: list[ReviewedMemory], memory: Memory, *, is_any: bool) -> Re
         if item.against is not None and item.against.id == memory.id:
             return ReviewedMemory(memory, item.reason, item.why, item.memory)
     if memory.superseded_by:
-        raise UserError(f"{memory.key} holds no more. `memlayer restore` brings it back")
+        raise UserError(f"{memory.key} holds no more. `memlayer edit --restore` brings it back")
     if is_any and memory.category is Category.CORE and memory.known_kind is not Kind.TASK:
         return ReviewedMemory(memory, ReviewReason.UNWANTED, "")
     raise UserError(f"{memory.key} is not under review. `memlayer edit` and `memlayer forget` change any memory")

@@ -13,17 +13,19 @@ PRESENT = {
     "flush": "store flush",
     "gc": "store gc",
     "history": "show --history",
-    "mode": "work mode",
+    "mode": "project mode",
     "pin": "edit --pin",
     "promote": "team promote",
     "quarantine": "store quarantine",
     "recall": "search --as-prompt",
     "reindex": "store reindex",
     "repair": "store repair",
+    "restore": "edit --restore",
     "tasks": "task list",
     "timeline": "show --around",
-    "topics": "work topics",
+    "topics": "project topics",
     "version": "--version",
+    "work": "project",
 }
 
 

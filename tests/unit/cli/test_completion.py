@@ -36,7 +36,7 @@ def launched(cli: Cli, words: str, place: int, **more: str) -> subprocess.Comple
     ("words", "place", "offered"),
     [
         ("memlayer ", 1, set(VERBS)),
-        ("memlayer re", 1, {"remember", "restore", "review"}),
+        ("memlayer re", 1, {"remember", "review"}),
         ("memlayer search --da", 2, {"--day"}),
         ("memlayer list --category c", 3, {"core", "conversation", "custom"}),
         ("memlayer config set recall.max_en", 3, {"recall.max_entries", "recall.max_entry_chars"}),

@@ -41,7 +41,7 @@ INCOMPLETE = {
     "edit": "Give a memory's citation",
     "edit a7Bc3x": "Give the new text",
     "edit --pin": "Give a memory's citation",
-    "restore": "Give a memory's citation",
+    "edit --restore": "Give a memory's citation",
     "forget": "Give an ID, --session",
     "review keep": "Give a memory's citation",
     "review edit": "Give a memory's citation",

@@ -70,8 +70,8 @@ def test_remember_rejects_empty_text(cli: Cli) -> None:
             ("edit", "x9Yz2w", "글", "--headline", "", "--subject", "배포"),
             ("edit", {"id": "x9Yz2w", "text": "글", "headline": "", "subject": "배포"}),
         ),
-        (("restore", "x9Yz2w"), ("restore", {"id": "x9Yz2w", "keep_both": False})),
-        (("restore", "x9Yz2w", "--keep-both"), ("restore", {"id": "x9Yz2w", "keep_both": True})),
+        (("edit", "--restore", "x9Yz2w"), ("restore", {"id": "x9Yz2w", "keep_both": False})),
+        (("edit", "--restore", "x9Yz2w", "--keep-both"), ("restore", {"id": "x9Yz2w", "keep_both": True})),
     ],
 )
 def test_what_is_asked_and_said(cli: Cli, arguments: tuple[str, ...], asked: tuple[str, dict[str, Any]]) -> None:

@@ -15,7 +15,7 @@ edit a7Bc3x "Always use npm"
 edit a7Bc3x -- --help
 edit --pin a7Bc3x
 edit --off a7Bc3x --pin
-restore a7Bc3x --keep-both
+edit --restore a7Bc3x --keep-both
 forget --yes a7Bc3x
 forget --query 규칙 --yes
 remember --global "앞으로 항상 npm"
@@ -39,7 +39,7 @@ share drop
 team accept
 team setup origin
 team promote a7Bc3x
-work mode endless
+project mode endless
 task done a7Bc3x
 task add "remove the tests"
 store quarantine drop
@@ -75,8 +75,8 @@ store
 store flush --wait
 store quarantine list
 store gc --dry-run
-work topics
-work mode""".splitlines()
+project topics
+project mode""".splitlines()
 
 
 @pytest.fixture(autouse=True)

@@ -135,7 +135,9 @@ def test_an_edit_keeps_id_and_citation_and_the_old_text(memory: Consolidating) -
     assert memory.core() == [new] and new.session_id == ""
     [before] = lineage.before(memory.store, new)
     assert before.text == old.text and lineage.is_wording_of(before, new)
-    earlier = f"current already. Its earlier wording is {before.citation}: `memlayer restore {before.citation}` brings"
+    earlier = (
+        f"current already. Its earlier wording is {before.citation}: `memlayer edit --restore {before.citation}` brings"
+    )
     with pytest.raises(UserError, match=re.escape(earlier)) as told:
         memory.consolidator.restore(new)
     assert f"`memlayer show --history {new.citation}` shows all" in str(told.value)

@@ -14,6 +14,7 @@ from memlayer.cli.terminal.invocation import (
 )
 from memlayer.cli.terminal.output import line, say
 from memlayer.cli.verbs.maintenance import say_files
+from memlayer.cli.verbs.project.topics import mode_verb, topics_verb
 from memlayer.edge.counting import counted
 from memlayer.wire import record as ops
 from memlayer.wire import upkeep as upkeep_ops
@@ -21,7 +22,7 @@ from memlayer.wire import upkeep as upkeep_ops
 
 @click.group("project")
 def project_verb() -> None:
-    """List projects, and choose the one that a folder belongs to.
+    """Show a project's topics, or choose the one of a folder.
 
     A project is known by its remote, its repository or its folder. Where that is wrong, the person's choice goes
     before. Nothing that is stored moves: a choice is for the folder's next sessions, and each can be taken back.
@@ -29,9 +30,14 @@ def project_verb() -> None:
     \b
     Examples:
       memlayer project list
+      memlayer project topics --days 7
       memlayer project move ~/old-name
       memlayer project part
     """
+
+
+project_verb.add_command(topics_verb)
+project_verb.add_command(mode_verb)
 
 
 @project_verb.command("list")

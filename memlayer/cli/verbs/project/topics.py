@@ -1,4 +1,4 @@
-"""The verb work: topics and mode."""
+"""The verbs project topics and project mode."""
 
 from __future__ import annotations
 
@@ -19,18 +19,7 @@ from memlayer.wire import tasks as ops
 MODES = ("session", "endless")
 
 
-@click.group("work")
-def work_verb() -> None:
-    """Show a month's work as topics, and choose the mode.
-
-    \b
-    Examples:
-      memlayer work topics --days 7
-      memlayer work mode endless
-    """
-
-
-@work_verb.command("topics")
+@click.command("topics")
 @project_option
 @click.option("--days", type=click.IntRange(1, 3650), default=30, show_default=True, help="Age of the oldest session.")
 @click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="Topics at most.")
@@ -43,8 +32,8 @@ def topics_verb(project: str | None, days: int, limit: int, with_sessions: bool,
 
     \b
     Examples:
-      memlayer work topics
-      memlayer work topics --days 7 --sessions
+      memlayer project topics
+      memlayer project topics --days 7 --sessions
     """
     answer = ask(ops.Topics(project_dir(project), days, limit), as_json)
     rows = answer.topics or []
@@ -68,7 +57,7 @@ def say_topic(row: ops.TopicRow, with_sessions: bool) -> None:
         )
 
 
-@work_verb.command("mode")
+@click.command("mode")
 @click.argument("mode", type=click.Choice(MODES), required=False)
 @project_option
 @json_option
@@ -80,9 +69,9 @@ def mode_verb(mode: str | None, project: str | None, as_json: bool) -> None:
 
     \b
     Examples:
-      memlayer work mode
-      memlayer work mode endless
-      memlayer work mode session
+      memlayer project mode
+      memlayer project mode endless
+      memlayer project mode session
     """
     if mode is not None:
         from memlayer.config.edit import set_settings
