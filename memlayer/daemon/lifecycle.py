@@ -99,7 +99,7 @@ def still_ours(home: str, fd: int) -> bool:
     return (named.st_dev, named.st_ino) == (ours.st_dev, ours.st_ino)
 
 
-def run(home: str, began_ns: int) -> int:
+def run(home: str, began_ns: int = sys.maxsize) -> int:
     """Be the daemon of `home` unless there is one; return exit code.
 
     began_ns: when this process began. A stop asked for since then is meant for it, too.

@@ -112,7 +112,7 @@ def serve(home: Path, result: Path) -> None:
 
     watch.start()
     threading.Thread(target=driven).start()
-    lifecycle.run(str(home), time.time_ns())
+    lifecycle.run(str(home))
 
 
 @click.command(help=__doc__)
