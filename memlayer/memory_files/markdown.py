@@ -219,10 +219,11 @@ def parse(raw: bytes) -> Parsed:
         return Parsed(None, False, (), problem)
     if all(mark.search(text) for mark in _CONFLICT):
         return Parsed(None, False, (), "it holds an unresolved merge")
-    reader = _Reader(text.split("\n"))
+    lines = text.split("\n")
+    reader, last = _Reader(lines), max((at for at, line in enumerate(lines, 1) if line.strip()), default=0)
     reader.read()
     items = reader.items
-    if items and reader.ends_in_item:
+    if items and reader.places[-1][1] == last:
         items[-1] = items[-1]._replace(is_last=True)
     return Parsed(reader.written, reader.is_whole, tuple(items), lines=tuple(reader.places))
 
@@ -248,20 +249,17 @@ class _Reader:
         self.places: list[tuple[int, int]] = []
         self.written: tuple[FileEntry, ...] | None = None
         self.is_whole = False
-        self.ends_in_item = False
 
     def read(self) -> None:
         lines = self._lines
         while self._at < len(lines):
             line = lines[self._at]
             if line.rstrip() == END:
-                self.is_whole, self.ends_in_item = True, False
+                self.is_whole = True
                 self._at += 1
             elif not line.strip() or _RULE.match(line):
                 self._at += 1
-            elif self._comment() or self._section(line):
-                self.ends_in_item = False
-            else:
+            elif not (self._comment() or self._section(line)):
                 self._item(line)
 
     def _comment(self) -> bool:
@@ -303,7 +301,6 @@ class _Reader:
         if not self._at:
             self._at = start + 1
             if _ALONE.match(line):
-                self.ends_in_item = False
                 return
             while self._at < len(self._lines) and self._goes_on(self._lines[self._at]):
                 self._at += 1
@@ -332,7 +329,6 @@ class _Reader:
 
     def _add(self, text: str, start: int) -> None:
         """Add an item of the lines from `start` on."""
-        self.ends_in_item = True
         cited = _CITED.match(text)
         if cited is not None:
             body = normalized(cited["text"] + text[cited.end() :])
