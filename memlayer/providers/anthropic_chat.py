@@ -42,7 +42,7 @@ class AnthropicChat(SdkChat):
 
     def reading(self, model: str) -> AnswerReading:
         """See SdkChat."""
-        return _Reading(model)
+        return _AnthropicReading(model)
 
     def construct(self, answer: JsonObject) -> Any:
         """See SdkChat."""
@@ -117,7 +117,7 @@ def _thinking_blocks(reasoning: str, model: str) -> list[JsonObject]:
 
 
 @dataclass
-class _Reading(AnswerReading):
+class _AnthropicReading(AnswerReading):
     """An answer in blocks."""
 
     thoughts: list[JsonObject] = field(default_factory=list)

@@ -79,7 +79,7 @@ class OpenAIChat(SdkChat):
 
     def reading(self, model: str) -> AnswerReading:
         """See SdkChat."""
-        return _Reading(model)
+        return _OpenaiReading(model)
 
     def construct(self, answer: JsonObject) -> Any:
         """See SdkChat."""
@@ -124,7 +124,7 @@ def _message(message: WireMessage) -> JsonObject:
 
 
 @dataclass
-class _Reading(AnswerReading):
+class _OpenaiReading(AnswerReading):
     """An answer in deltas."""
 
     reasoning: str = ""

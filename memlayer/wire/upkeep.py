@@ -126,7 +126,7 @@ class StatsFound(Message):
     sends: list[str] | None = None
 
 
-class Damage(Message):
+class TableDamage(Message):
     """Damage of a table, and the folder of its remains."""
 
     table: str = ""
@@ -168,7 +168,7 @@ class StatusFound(Message):
     why: str = ""
     store: str = ""
     store_error: str = ""
-    damage: list[Damage] = []
+    damage: list[TableDamage] = []
     job: str = ""
     jobs_waiting: int = 0
     job_errors: int = 0
