@@ -18,9 +18,8 @@ from memlayer.ports import DeletionPlan, MemoryQuery, Store, memories_by_id
 from memlayer.records.tombstones import Tombstones
 from memlayer.tasks import sentences
 from memlayer.tasks.decision import decided
-from memlayer.tasks.edges import edges_of_memory, said_again
 from memlayer.tasks.events import CREATED, Observation, TaskEvent, content_of, task_event, to_json
-from memlayer.tasks.graph import OF_STEPS, Graph
+from memlayer.tasks.graph import OF_STEPS, Graph, edges_of_memory, said_again
 from memlayer.tasks.known_tasks import EVERYTHING, KnownTasks
 from memlayer.tasks.states import By, Op, Step, Task
 from memlayer.tasks.task_memory import MADE_BY_BOOK, by_hand, event_of, is_behind, memory_of

@@ -10,9 +10,8 @@ from typing import NamedTuple
 from memlayer.kinds import Kind
 from memlayer.model import Event
 from memlayer.ports import Store
-from memlayer.tasks.edges import Edge, edges_of_task
 from memlayer.tasks.events import TaskEvent, content_of
-from memlayer.tasks.graph import Graph
+from memlayer.tasks.graph import Edge, Graph, edges_of_task
 from memlayer.tasks.keys import EntityType
 from memlayer.tasks.matcher import called
 from memlayer.tasks.states import Blocker, Op, Status, Step, Task, fold

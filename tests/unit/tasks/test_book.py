@@ -13,8 +13,8 @@ from memlayer.kinds import Kind
 from memlayer.model import Event, citation_of, turn_memory_id
 from memlayer.ports import MemoryQuery
 from memlayer.tasks import events as task_events
-from memlayer.tasks.edges import Edge, Rel
 from memlayer.tasks.events import CREATED, MENTIONED, REOPENED, Observation, TaskEvent
+from memlayer.tasks.graph import Edge, Rel
 from memlayer.tasks.matcher import named
 from memlayer.tasks.states import OPEN, By, Op, Status, Task
 from tests.support.notes_in_memory import Noting

@@ -10,7 +10,7 @@ from memlayer.daemon.ops.requests import Progress, named, project_of, services_o
 from memlayer.daemon.resources.state import State
 from memlayer.model import EventCount
 from memlayer.ports import memories_by_id
-from memlayer.tasks.edges import MEMORY, Edge
+from memlayer.tasks.graph import MEMORY, Edge
 from memlayer.tasks.keys import EntityType
 from memlayer.text.context_block import bare_id, cut, flatten
 from memlayer.wire import record as ops

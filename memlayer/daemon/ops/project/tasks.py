@@ -11,7 +11,7 @@ from memlayer.daemon.tasks import batches
 from memlayer.errors import UserError
 from memlayer.model import citation_of
 from memlayer.tasks.book import TaskBook
-from memlayer.tasks.edges import Rel
+from memlayer.tasks.graph import Rel
 from memlayer.tasks.matcher import match, named
 from memlayer.tasks.states import Op, Status, Step, Task
 from memlayer.text.context_block import quoted
