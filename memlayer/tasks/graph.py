@@ -1,4 +1,4 @@
-"""Edges from tasks and memories to the things that they name, and their table.
+"""Edges between tasks, memories and named things, and their table.
 
 The table can be lost: TaskBook.rebuild makes it anew, row for row the same. A row depends on the events and memories
 that are there, not on the order in which they came.
