@@ -129,7 +129,10 @@ class Sending:
             if holes:  # readers go from commit to commit: an empty object bridges those that are gone
                 span = ObjectName.new(log, min(holes), max(holes), 1)
                 inner = [row for row in living(there, log) if row.first <= span.last and row.last >= span.first]
-                made[span] = self._merged(channel, inner)
+                contents = channel.read(channel.machine, inner)
+                clock = max((row.clock for row in contents), default=ledger.clock)
+                gone = [id_ for row in contents for id_ in row.gone]
+                made[span] = channel.content(clock, self._lines(contents), gone)
                 replaced += inner
         if made:
             channel.write(made, replaced)
@@ -159,12 +162,6 @@ class Sending:
                 channel.write({made: channel.content(held.clock, self._lines([held]), held.gone)}, [span])
         channel.ledger.drop_rows(ids)
         channel.sent.erased += len(ids)
-
-    def _merged(self, channel: Channel, spans: Sequence[ObjectName]) -> Content:
-        """Return the content of objects as one, without forgotten rows."""
-        contents = channel.read(channel.machine, spans)
-        clock = max((row.clock for row in contents), default=channel.ledger.clock)
-        return channel.content(clock, self._lines(contents), [id_ for row in contents for id_ in row.gone])
 
     def _commit(self, channel: Channel, drafts: Sequence[Draft]) -> None:
         """Write new rows, with small objects of the log's end."""

@@ -1,4 +1,4 @@
-"""Tables of a share in an object store, by LanceDB alone.
+"""A share in an object store, by LanceDB alone.
 
 A table a machine, written by that machine alone. A row an object of its log.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Collection, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from typing import Any
 
 import lancedb
@@ -17,28 +17,46 @@ from lancedb.table import AsyncTable
 from memlayer.adapters.lance.failures import FAILURES
 from memlayer.adapters.lance.indexes import EVERY_OLD_VERSION
 from memlayer.adapters.lance.table import LoopThread, batches
-from memlayer.errors import StoreError
+from memlayer.errors import ShareError
 
 SCHEMA = pa.schema([pa.field("name", pa.string(), nullable=False), pa.field("data", pa.large_binary(), nullable=False)])
 PREFIX, PROBE = "machine_", "probe_"
 WRITERS = 6  # at once, on a table of their own, to see whether a commit can overwrite another
 ROUNDS = 3
 LIMIT_S = 120.0
+UNCONDITIONAL = (
+    "this store has no conditional writes: of writers at once one overwrites another. Take a store that has them, or a "
+    "folder or git"
+)
 PAGE = 1000
 
 
 class ShareTables:
-    """The tables of one address. All errors are StoreError, with LanceDB's words."""
+    """The engine of one address."""
 
-    def __init__(self, address: str, options: Mapping[str, str]) -> None:
-        """options: of LanceDB's object store, such as endpoint and region."""
+    def __init__(
+        self,
+        address: str,
+        options: Mapping[str, str],
+        *,
+        is_machine: Callable[[str], object],
+        is_object: Callable[[str], object],
+        told: Callable[[str], str],
+    ) -> None:
+        """options: of LanceDB's object store. told: LanceDB's words -> an error's."""
         self._address, self._options = address, dict(options)
+        self._is_machine, self._is_object, self._told = is_machine, is_object, told
         self._loop = LoopThread()
         self._connection: Any = None
         self._tables: dict[str, AsyncTable] = {}
+        self._machines: set[str] = set()
 
-    def refresh(self) -> list[str]:
-        """Connect anew; return the machines' names."""
+    def check(self) -> None:
+        self.refresh()
+        if not self._machines and self.loses_commits():
+            raise ShareError(self._told(UNCONDITIONAL))
+
+    def refresh(self) -> None:
         self._tables.clear()
 
         async def names() -> list[str]:
@@ -51,20 +69,20 @@ class ShareTables:
                 if len(page) < PAGE:
                     return out
 
-        return [name.removeprefix(PREFIX) for name in self._run(names()) if name.startswith(PREFIX)]
+        found = [name.removeprefix(PREFIX) for name in self._run(names()) if name.startswith(PREFIX)]
+        self._machines = set(filter(self._is_machine, found))
+
+    def machines(self) -> list[str]:
+        return sorted(self._machines)
 
     def names(self, machine: str) -> list[str]:
-        """Return the names of a machine's objects."""
-
         async def read() -> list[str]:
             table = await self._table(machine)
             return [] if table is None else (await table.query().select(["name"]).to_arrow())["name"].to_pylist()
 
-        return list(self._run(read()))
+        return list(filter(self._is_object, self._run(read())))
 
     def read(self, machine: str, names: Sequence[str]) -> dict[str, bytes]:
-        """Return objects by name; those that are gone are left out."""
-
         async def read() -> dict[str, bytes]:
             table, out = await self._table(machine), dict[str, bytes]()
             for batch in batches(names) if table is not None else ():
@@ -78,6 +96,7 @@ class ShareTables:
         """Add objects in one commit; remove others' bytes in a second."""
 
         async def change() -> None:
+            self._machines.add(machine)
             table = await self._table(machine)
             rows = pa.table({"name": list(add), "data": list(add.values())}, schema=SCHEMA)
             if table is None:
@@ -93,9 +112,12 @@ class ShareTables:
         self._run(change())
 
     def drop(self, machine: str) -> None:
-        """Remove a machine's table."""
         self._tables.pop(machine, None)
+        self._machines.discard(machine)
         self._run(self._connection.drop_table(PREFIX + machine, ignore_missing=True))
+
+    def purge(self) -> bool:
+        return True  # old versions go with each change
 
     def loses_commits(self) -> bool:
         """Return whether of writers at once one overwrites another's commit.
@@ -123,6 +145,8 @@ class ShareTables:
         return bool(self._run(probe()))
 
     async def _table(self, machine: str) -> AsyncTable | None:
+        if machine not in self._machines:
+            return None
         if machine not in self._tables:
             try:
                 self._tables[machine] = await self._connection.open_table(PREFIX + machine)
@@ -136,9 +160,9 @@ class ShareTables:
         try:
             return self._loop.run(asyncio.wait_for(work, LIMIT_S))
         except TimeoutError as bad:
-            raise StoreError("timed out") from bad
+            raise ShareError(self._told("timed out")) from bad
         except FAILURES as bad:
-            raise StoreError(" ".join(str(bad).split())) from bad
+            raise ShareError(self._told(str(bad))) from bad
 
 
 def _one_of(names: Sequence[str]) -> str:
