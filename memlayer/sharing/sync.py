@@ -89,7 +89,6 @@ class Sharing:
             is_encrypted = not is_plain if is_plain is not None else before is None or before.is_encrypted
             engine = self._engine(address)
             engine.check()
-            engine.refresh()
             is_given, secret = bool(secret), secret or self._present_key()
             if is_encrypted and not secret and engine.machines():
                 raise UserError(IN_USE)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from memlayer.errors import ShareError, UserError
+from memlayer.errors import UserError
 from memlayer.indexing.indexer import Indexer
 from memlayer.kinds import Category
 from memlayer.model import GLOBAL, Event, Memory, Usage
@@ -20,11 +20,6 @@ from memlayer.sharing.seal import Damaged
 from memlayer.sharing.sending import Shared, is_shared
 from memlayer.transfer import export_line
 from memlayer.wire.sharing import SharePulled
-
-_KNOWN = {
-    "event": export_line.EVENT, "memory": export_line.MEMORY, "usage": export_line.USAGE,
-    "project": export_line.PROJECT,
-}  # fmt: skip
 
 
 @dataclass
@@ -121,7 +116,7 @@ class Taking:
         for line in content.lines:
             try:
                 clock = line.pop("clock", 0)
-                row = export_line.record_of({name: _known_fields(name, value) for name, value in line.items()})
+                row = export_line.record_of(line, is_newer=True)
                 if isinstance(row, export_line.ExportedProject):
                     here[row.id] = self.projects.adopt(row.id, row.entry)
                 elif isinstance(row, (Event, Memory, Usage)):
@@ -198,10 +193,3 @@ class Taking:
         self.store.put_usages(held)
         ledger.waited(row for row in waiting if row.memory_id in known or row.memory_id in self.tombstones)
         done.usages += len(held)
-
-
-def _known_fields(name: str, value: Any) -> Any:
-    """Return a row's fields that this version knows."""
-    if name not in _KNOWN or not isinstance(value, dict):
-        raise ShareError("a line of another version")
-    return {key: field for key, field in value.items() if key in _KNOWN[name]}

@@ -155,6 +155,7 @@ PROJECT = {
     "keys": _Rule(_is_keys, "a list of keys such as path:/srv/shop"),
     "since_ms": MOMENT,
 }
+_FIELDS = {"project": PROJECT, "session": SESSION, "event": EVENT, "memory": MEMORY, "usage": USAGE}
 
 
 def read(raw: bytes) -> Read | None:
@@ -169,22 +170,25 @@ def read(raw: bytes) -> Read | None:
     return None if MARK in line or END in line else record_of(line)
 
 
-def record_of(line: dict[str, Any]) -> Read:
-    """Return the record of a line's object. Raises UserError."""
+def record_of(line: dict[str, Any], *, is_newer: bool = False) -> Read:
+    """Return the record of a line's object. Raises UserError.
+
+    is_newer: a newer memlayer may have written it, so fields that are not known are left out.
+    """
     if len(line) != 1:
         raise UserError("not a line of an export")
     [(name, value)] = line.items()
-    if not isinstance(value, dict) or name not in ("project", "session", "event", "memory", "usage"):
+    if not isinstance(value, dict) or name not in _FIELDS:
         raise UserError("neither a project, a session, an event, a memory nor a usage")
+    if is_newer or name == "session":
+        value = {key: content for key, content in value.items() if key in _FIELDS[name]}
     if name == "project":
         _check(name, value, PROJECT, REQUIRED_OF_PROJECT)
         known = {key: content for key, content in value.items() if key in PROJECT}
         return ExportedProject(known.pop("id"), {**known, "keys": [_without_user(key) for key in known["keys"]]})
     if name == "session":
-        # A newer memlayer may write more fields.
-        known = {key: content for key, content in value.items() if key in SESSION}
-        _check(name, known, SESSION, ("id",))
-        return Session(**known)
+        _check(name, value, SESSION, ("id",))
+        return Session(**value)
     if name == "event":
         _check(name, value, EVENT, _required(Event), is_all=True)
         return Event(**_storable(value))

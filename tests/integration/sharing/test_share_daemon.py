@@ -72,6 +72,8 @@ def test_turns_travel_by_themselves_and_a_forget_as_well(tmp_path: Path) -> None
         assert "encrypted before it leaves" in run_b("share", "setup", address, "--yes").stdout  # with what is left
         gone = run_b("share", "stop", "--delete").stdout
         assert "the key is gone from this machine" in gone and not list(home_b.rglob("share*"))
+        for run in (run_a, run_b):
+            run("daemon", "stop")  # the one that `share setup` has started
     assert holding(SECRET, tmp_path) == []
 
 
