@@ -11,9 +11,8 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from types import TracebackType
 from typing import NamedTuple
 
 from memlayer.edge.home import paths, project
@@ -41,18 +40,12 @@ class Stamp:
     inode: int
 
 
+@dataclass(frozen=True)
 class AnchoredFolder:
-    """An open folder; a `with` closes it."""
+    """An open folder."""
 
-    def __init__(self, fd: int, path: str) -> None:
-        self.fd = fd
-        self.path = path
-
-    def __enter__(self) -> AnchoredFolder:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, bad: BaseException | None, at: TracebackType | None) -> None:
-        os.close(self.fd)
+    fd: int
+    path: str
 
     def stamp(self, name: str) -> Stamp | None:
         """Return the stamp of a file, None without one. Raises NoPlainFile."""
@@ -142,7 +135,8 @@ def digest_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:32]
 
 
-def open_folder(anchor: str, parts: Sequence[str], *, make: bool) -> AnchoredFolder:
+@contextlib.contextmanager
+def open_folder(anchor: str, parts: Sequence[str], *, make: bool) -> Iterator[AnchoredFolder]:
     """Open the folder anchor/parts. make: create missing ones, for this user only.
 
     Raises NoPlainFile when a link or a file is in the way, FileNotFoundError when it is missing.
@@ -164,10 +158,9 @@ def open_folder(anchor: str, parts: Sequence[str], *, make: bool) -> AnchoredFol
                 raise NoPlainFile(bad.errno, "a link or a file stands in the way", path) from bad
             os.close(fd)
             fd = below
-    except OSError:
+        yield AnchoredFolder(fd, path)
+    finally:
         os.close(fd)
-        raise
-    return AnchoredFolder(fd, path)
 
 
 def remove_empty(anchor: str, parts: Sequence[str], *, levels: int) -> None:

@@ -67,18 +67,14 @@ class WorkTree:
     @contextmanager
     def _opened(self, *, make: bool = False) -> Iterator[AnchoredFolder | None]:
         """Open the folder; None where it is missing."""
-        shown = os.path.join(self._root, *PARTS)
-        try:
-            opened = open_folder(self._root, PARTS, make=make)
-        except FileNotFoundError:
-            yield None
-            return
-        except OSError as bad:
-            raise ShareError(f"{shown}: {reason_of(bad.strerror or str(bad))}") from bad
-        with opened as folder:
+        with contextlib.ExitStack() as stack:
             try:
+                folder = None
+                with contextlib.suppress(FileNotFoundError):
+                    folder = stack.enter_context(open_folder(self._root, PARTS, make=make))
                 yield folder
             except OSError as bad:
+                shown = os.path.join(self._root, *PARTS)
                 raise ShareError(f"{shown}: {reason_of(bad.strerror or str(bad))}") from bad
 
 
