@@ -39,6 +39,7 @@ from memlayer.turns.turn import MAX_MEMORY_CHARS
 log = logging.getLogger(__name__)
 HALF_A_DAY_MS = 43_200_000
 MOST_ADDED = 500
+MOST_WRITTEN = 10_000  # memories that a file lists and that hold no more
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,10 @@ class SavedFile(NamedTuple):
     def is_ours(self) -> bool:
         return self.is_recorded or self.parsed.written is not None
 
+    @property
+    def may_be_foreign(self) -> bool:
+        return self.in_tree or not self.is_recorded
+
 
 @dataclass
 class Edits:
@@ -98,12 +103,17 @@ class Edits:
             known, parsed.items, is_whole=parsed.is_whole or not saved.is_ours, is_known=parsed.written is not None,
             now=now, elsewhere={entry.citation for entry in known if held[entry.citation] > (entry.citation in own)},
         )  # fmt: skip
-        cited = sorted({one.citation for one in (*known, *changes.strays)})
         page = _Page(self, saved, {entry.digest for entry in now}, removed)
-        query = MemoryQuery(citations=cited, project_id=saved.project_id, limit=EVERYTHING)
-        for row in self.store.memories(query):
+        for row in rows:
             page.rows[row.citation].append(row)
-        if len(changes.added) + len(changes.strays) + len({*cited} - {*page.rows}) > MOST_ADDED:
+        others = sorted({one.citation for one in (*known, *changes.strays)} - set(page.rows))
+        new = len(changes.added) + len(changes.strays)
+        if new > MOST_ADDED or len(others) > MOST_WRITTEN:
+            return None
+        query = MemoryQuery(citations=others, project_id=saved.project_id, limit=EVERYTHING)
+        for row in self.store.memories(query) if others else ():
+            page.rows[row.citation].append(row)
+        if saved.may_be_foreign and new + len(set(others) - set(page.rows)) > MOST_ADDED:
             return None
         changes = page.of_anybody(changes) if saved.in_tree else changes
         edited = sum(page.edit(entry, item) for entry, item in changes.edited)
@@ -160,7 +170,7 @@ class _Page:
             _is_retired(row) and self.saved.parsed.base and self.removed.get(row.id) == self.saved.parsed.base
             for row in rows
         )
-        is_foreign = not rows and (self.saved.in_tree or not self.saved.is_recorded)
+        is_foreign = not rows and self.saved.may_be_foreign
         return self.stray(item) if is_undone or is_foreign else 0
 
     def stray(self, item: Item) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from memlayer.memory_files.edits import EditCounts
 from memlayer.memory_files.folders import digest_of
 from memlayer.memory_files.markdown import END
-from memlayer.ports import MemoryQuery
+from memlayer.ports import MemoryQuery, Selection
 from tests.support.files_in_memory import PLANS, FilesInMemory, bullets, six_facts, written
 
 PAIR = [("배포는 매주 화요일 오전에 한다.", "화요일"), ("The staging port is 8443.", "8443")]
@@ -270,3 +271,32 @@ def test_another_homes_file_is_taken_in(tmp_path: Path) -> None:
     assert here.sync() == EditCounts(added=len(PLANS))
     assert here.texts == sorted(PLANS)
     assert len(here.store.memories(MemoryQuery(limit=99))) == len(PLANS)
+
+
+@pytest.mark.parametrize("in_project", [False, True])
+def test_a_forged_list_of_memories_does_nothing(tmp_path: Path, in_project: bool) -> None:
+    kept = FilesInMemory(tmp_path, in_project=in_project)
+    for text in PLANS:
+        kept.say(text)
+    kept.sync()
+    forged = " ".join("%06d:01234567" % number for number in range(100_000))
+    save(kept, written(kept.page).replace("keep this line:", "keep this line: %s" % forged))
+    started = time.process_time()
+    assert kept.sync() == EditCounts()
+    assert time.process_time() - started < 5 and kept.texts == sorted(PLANS)
+    assert "left alone and not read" in kept.files.notices()[0]
+
+
+def test_a_large_old_copy_brings_nothing_forgotten_back(kept: FilesInMemory) -> None:
+    for number in range(600):
+        kept.say("비밀 %d호는 서랍 %d에 있다." % (number, number))
+    kept.sync()
+    opened = written(kept.page)
+    doomed = [row for row in kept.core if "비밀" in row.text]
+    statements = [(kept.project_id, row.text, kept.now_ms) for row in doomed]
+    kept.files.edits.tombstones.add([row.id for row in doomed], statements=statements)
+    kept.store.forget(Selection(memory_ids=tuple(row.id for row in doomed)))
+    save(kept, opened)
+    kept.files.sync(kept.project_id, force=True)
+    assert kept.texts == sorted(PLANS) and "비밀" not in written(kept.page)
+    assert kept.files.left_alone(kept.project_id) == []
