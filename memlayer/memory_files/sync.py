@@ -38,7 +38,9 @@ SETTLE_S = 10.0  # for so long a file without its last line may still be in writ
 ROUNDS = 3
 UNFINISHED = "not read yet: its last line is missing, somebody may be writing it"
 NOT_ACCEPTED = "left alone: it came with the folder. `memlayer project accept` takes it in, as notes"
-PASTED_IN = "left alone and not read: more than %d entries that are unknown here; for documents there is files.extra_paths" % MOST_ADDED
+PASTED_IN = (
+    "left alone and not read: over %d entries are new here; for documents there is files.extra_paths" % MOST_ADDED
+)
 PAGES_AT_ONCE = 40  # each costs a write with fsyncs, and turns wait meanwhile
 
 
