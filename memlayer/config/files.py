@@ -16,9 +16,10 @@ from memlayer.edge.home import paths
 from memlayer.errors import UserError
 
 MAX_BYTES = 65_536
-AGENT_GROUPS = ("agent", "query_classification", "soul")  # read by the command line, at each talk's start
+# Read at each talk's start by the command line, and by each hook: no daemon need be restarted for them.
+READ_ANEW = ("agent", "query_classification", "soul", "enabled")
 MAX_BRACKETS = 200
-_OPEN = ("a simple key", "a flow sequence", "a flow mapping")
+_OPEN_QUOTE = re.compile(r""":\s+(["'])(?:(?!\1).)*$""")
 _BEHIND_NO_COLON = ("mapping values are not allowed", "expected <block end>, but found '<block mapping start>'")
 _COLON = re.compile(r":(?:\s|$)")
 _GROUP = re.compile(r"(\w+)[ \t]*:")
@@ -83,7 +84,7 @@ def settings_stamp(home: str) -> str:
     with contextlib.suppress(UserError):  # a file that is no YAML counts as it stands
         raw = _user_bytes(path)
         groups = parse_user_text(raw, path)
-        raw = repr([group for group in sorted(groups.items(), key=str) if group[0] not in AGENT_GROUPS]).encode()
+        raw = repr([group for group in sorted(groups.items(), key=str) if group[0] not in READ_ANEW]).encode()
     raw += b"%d" % (plugin_option.notes_answer(home) is True)
     return hashlib.sha256(raw).hexdigest()[:16]
 
@@ -161,15 +162,23 @@ def _mistake(bad: Exception, text: str) -> str:
     problem = str(getattr(bad, "problem", None) or str(bad).split("\n")[0])
     if mark is None:
         return problem
-    line, column = mark.line, mark.column
-    is_open = "end of stream" in problem or str(getattr(bad, "context", "")).endswith(_OPEN)
-    if start is not None and is_open:
+    line, column, context = mark.line, mark.column, str(getattr(bad, "context", ""))
+    rows = list(enumerate(text.split("\n")[:line]))[::-1]
+    is_open = "end of stream" in problem or context.endswith("a simple key")
+    if start is not None and (is_open or (" flow " in context and _is_unclosed(text[start.index :]))):
         line, column = start.line, start.column
+    elif "found '<scalar>'" in problem:
+        quotes = [(number, found.start(1)) for number, row in rows if (found := _OPEN_QUOTE.search(row))]
+        line, column = quotes[0] if quotes else (line, column)
     elif problem.startswith(_BEHIND_NO_COLON):
-        for number, row in reversed(list(enumerate(text.split("\n")[:line]))):
+        for number, row in rows:
             words = row.strip()
             if words and words[0] != "#":
                 if _COLON.search(row) or words[0] == "-":
                     break
                 line, column, problem = number, row.index(words), "could not find expected ':'"
     return f"line {line + 1}, column {column + 1}: {problem}"
+
+
+def _is_unclosed(text: str) -> bool:
+    return sum(map(text.count, "[{")) > sum(map(text.count, "]}"))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.config import load_settings, load_what_holds, what_holds
+from memlayer.config import load_settings, load_what_holds, settings_stamp, what_holds
 from memlayer.edge.home import project as places
 from memlayer.errors import UserError
 
@@ -180,9 +180,23 @@ def test_many_mistakes_are_counted_where_they_do_not_fit(home: Path) -> None:
         ('agent:\n  model: "C:\\dir"\n', 2),
         ("files:\n  extra_paths:\n   - a\n  - b\n", 4),
         ("recall: *x\n", 1),
+        ('agent:\n  model: "haiku\n  provider: "x"\n', 2),
+        ("agent:\n  model: '하이쿠\n  provider: 'x'\n", 2),
+        ("files:\n  extra_paths: [\n    a,\n    b: c: d,\n  ]\n", 4),
+        ("files:\n  extra_paths: [\n    a,\n    b\nrecall: {max_entries: 3}\n", 2),
+        ("recall:\n  max_entries: 3\ncapture\n  enabled: false\n", 3),
+        ("agent:\r\n  base_url http://x\r\n  model: y\r\n", 2),
+        ("agent:\n  model: haiku: small\n", 2),
+        ('# "quoted\nagent:\n  model: "x" y\n', 3),
         ('agent:\n  model: "x" y\n  provider: z\n', 2),
     ],
 )
 def test_broken_yaml_names_the_line_of_the_mistake(home: Path, text: str, line: int) -> None:
     _, problem = load_what_holds(written(home, text), {})
     assert f"not valid YAML: line {line}, column" in problem
+
+
+def test_switch_asks_for_no_restart(home: Path) -> None:
+    before = settings_stamp(written(home, "recall: {max_entries: 3}\n"))
+    assert settings_stamp(written(home, "enabled: false\nrecall: {max_entries: 3}\n")) == before
+    assert settings_stamp(written(home, "enabled: false\nrecall: {max_entries: 2}\n")) != before
