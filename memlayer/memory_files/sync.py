@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from memlayer.edge.counting import counted
 from memlayer.memory_files.book import CORE_PAGE, Book
 from memlayer.memory_files.edits import MOST_ADDED, EditCounts, Edits, SavedFile
 from memlayer.memory_files.folders import (
@@ -213,8 +214,8 @@ class MemoryFiles:
         book.files[name] = saved.digest
         book.notices.pop(name, None)
         if changes.refused and saved.is_ours:
-            told = (time.strftime("%Y-%m-%d"), changes.refused, changes.why)
-            book.notices[name] = "%s: %d deletions were not followed: %s" % told
+            followed = counted(changes.refused, "deletion", "were not followed")
+            book.notices[name] = "%s: %s: %s" % (time.strftime("%Y-%m-%d"), followed, changes.why)
             log.warning("memory file %s: %s", name, book.notices[name])
         return counts
 

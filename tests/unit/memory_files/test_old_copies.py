@@ -53,7 +53,7 @@ def test_old_buffer_deletes_no_newer_wording(kept: FilesInMemory, text: str, par
     save(kept, opened.replace(next(one for one in opened.splitlines(keepends=True) if part in one), ""))
     assert kept.sync() == EditCounts()
     assert any("9월부터" in one for one in kept.texts)
-    told = "1 deletions were not followed: the copy that was saved is older than these lines"
+    told = "1 deletion was not followed: the copy that was saved is older than these lines"
     assert told in kept.files.notices()[0] and told in written(kept.page).split("\n")[1]
     # In the file as it is now, the same deletion counts, and the line to the person is gone.
     kept.delete("9월부터")
@@ -243,7 +243,7 @@ def test_file_of_an_earlier_version_is_understood(kept: FilesInMemory) -> None:
     assert kept.sync() == EditCounts(added=1, edited=1)
     [changed] = [one for one in kept.core if "목요일" in one.text]
     assert changed.citation == first.citation and "The staging port is 8443." in kept.texts
-    assert "1 deletions were not followed" in kept.files.notices()[0]
+    assert "1 deletion was not followed" in kept.files.notices()[0]
     assert sorted(one.name for one in cache.iterdir()) == ["place.json"]
     kept.delete("8443")
     assert kept.sync() == EditCounts(removed=1)

@@ -200,8 +200,8 @@ def test_a_file_that_lost_its_state_deletes_nothing(kept: FilesInMemory) -> None
     kept.files._book(kept.project_id).files["MEMORY.md"] = ""
     assert kept.sync() == EditCounts()
     assert "로그는 60일 보관한다." in kept.texts and "주문 이벤트는 ClickHouse에 저장한다." in kept.texts
-    assert "1 deletions were not followed: the file does not say any more" in kept.files.notices()[0]
-    assert "1 deletions were not followed" in written(kept.page).split("\n")[1]
+    assert "1 deletion was not followed: the file does not say any more" in kept.files.notices()[0]
+    assert "1 deletion was not followed" in written(kept.page).split("\n")[1]
     kept.edit("60일", "7일")
     kept.delete("ClickHouse")
     assert kept.sync() == EditCounts(edited=1, removed=1)
