@@ -81,7 +81,7 @@ def first_times(store: ObjectStore, events: int) -> dict[str, Any]:
             used = store if place == "s3" else None
             out[place] = {
                 "push": costs(used, first.sharing.push), "pull": costs(used, second.sharing.pull),
-                "rows": sum(map(len, first.rows().values())), "objects": first.sharing.state()["objects"],
+                "rows": sum(map(len, first.rows().values())), "objects": first.sharing.state().objects,
                 "next_push_seconds": costs(used, first.sharing.push)["seconds"],
             }  # fmt: skip
             assert second.rows()["events"].keys() == first.rows()["events"].keys()
@@ -98,7 +98,7 @@ def sessions(store: ObjectStore, address: str) -> dict[str, Any]:
             a_session(first, number)
             pushed.append(costs(store, first.sharing.push))
             pulled.append(costs(store, second.sharing.pull))
-        live = first.sharing.state()["objects"]
+        live = first.sharing.state().objects
         opened.__exit__(None, None, None)
     return {"push": mean(pushed), "pull": mean(pulled), "objects_after": live}
 
