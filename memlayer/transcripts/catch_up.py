@@ -98,11 +98,7 @@ def _own(events: Sequence[dict[str, Any]], session: Session, store: Store) -> li
     """Return events no other session has, by record or words and time."""
     if not events:
         return []
-    others = [
-        event
-        for event in store.events(project_id=session.project_id, limit=MAX_COMPARED)
-        if event.kind in ("user", "assistant") and event.session_id != session.id
-    ]
+    others = said_elsewhere(store, session.project_id, session.id)
     uuids = {event.uuid for event in others if event.uuid}
     times: dict[tuple[str, str], list[int]] = {}
     for event in others:
@@ -116,6 +112,12 @@ def _own(events: Sequence[dict[str, Any]], session: Session, store: Store) -> li
             for at_ms in times.get((event["kind"], _words(event["text"])), ())
         )
     ]
+
+
+def said_elsewhere(store: Store, project_id: str, session_id: str = "") -> list[Event]:
+    """Return a project's last prompts and answers, of other sessions."""
+    events = store.events(project_id=project_id, limit=MAX_COMPARED)
+    return [event for event in events if event.kind in ("user", "assistant") and event.session_id != session_id]
 
 
 def _words(text: str) -> str:
@@ -169,11 +171,7 @@ def inherited(session: Session, store: Store) -> list[str]:
             texts.add(clean(record.text).strip())
     if not texts:
         return []
-    events = [
-        event
-        for event in store.events(project_id=session.project_id, limit=MAX_COMPARED)
-        if event.kind in ("user", "assistant") and event.text.strip() in texts
-    ]
+    events = [event for event in said_elsewhere(store, session.project_id) if event.text.strip() in texts]
     drawn = store.memories(
         MemoryQuery(source_ids=[event.id for event in events], category=Category.CORE, limit=MAX_COMPARED)
     )

@@ -13,7 +13,7 @@ from memlayer.model import turn_memory_id
 from memlayer.ports import Store, events_by_id, memories_by_id
 from memlayer.records.sessions import Session, Sessions
 from memlayer.records.tombstones import Tombstones
-from memlayer.transcripts.catch_up import captured, id_without_prompt_id
+from memlayer.transcripts.catch_up import captured, id_without_prompt_id, said_elsewhere
 from memlayer.transcripts.discovery import Transcript
 from memlayer.transcripts.lines import Tally
 from memlayer.transcripts.reader import TranscriptRecord, read_turns
@@ -24,7 +24,6 @@ BATCH_CHARS = 400_000
 GATHERED_EVENTS = 1500  # of several transcripts, stored at once
 GATHERED_CHARS = 3_000_000
 SOURCE = "import"
-MAX_COMPARED = 20_000  # events of a project to compare an old part of a session with
 # A transcript unknown to hooks and written to so lately may be in mid-turn. A part of the answer would be taken for the
 # whole.
 GOING_ON_S = 60
@@ -193,12 +192,8 @@ class _Heard:
         if session is None or not self._project_id or record.at_ms >= session.since_ms:
             return False
         if self._said is None:
-            events = self._store.events(project_id=self._project_id, limit=MAX_COMPARED)
-            self._said = {
-                event.text.strip()
-                for event in events
-                if event.session_id != session.id and event.kind in ("user", "assistant")
-            }
+            others = said_elsewhere(self._store, self._project_id, session.id)
+            self._said = {event.text.strip() for event in others}
         return clean(record.text).strip() in self._said
 
 
