@@ -96,7 +96,7 @@ class ReadingLog:
     def forget(self, event_ids: Iterable[str]) -> None:
         """Drop every text that stems from forgotten events.
 
-        Their turns stay read.
+        Their turns stay read. A damaged file may hold any text, and goes.
         """
         gone = set(event_ids)
         for reading in self.all():
@@ -104,3 +104,4 @@ class ReadingLog:
                 reading.refused, reading.answer, reading.summary = [], "", ""
                 reading.event_ids = [event_id for event_id in reading.event_ids if event_id not in gone]
                 self.put(reading)
+        self._files.drop_damaged()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import hashlib
 import json
 import logging
@@ -84,6 +85,11 @@ class Folder(Generic[Value]):
             for name in os.listdir(self.path):
                 if len(name) == len(".json") + 32 and (value := read(os.path.join(self.path, name), self._kind)):
                     yield value
+
+    def drop_damaged(self) -> None:
+        """Remove the files that were set aside. Raises OSError."""
+        for path in glob.glob(os.path.join(glob.escape(self.path), "*" + DAMAGED)):
+            os.unlink(path)
 
     def _file(self, id_: str) -> str:
         return os.path.join(self.path, hashlib.sha256(id_.encode("utf-8", "replace")).hexdigest()[:32] + ".json")

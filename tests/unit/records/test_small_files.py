@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from memlayer.notes.reading_log import Reading, ReadingLog
 from memlayer.records import small_files
 
 
@@ -69,3 +70,16 @@ def test_folder_holds_each_id_apart(tmp_path: Path) -> None:
     folder.drop("세션")
     folder.drop("세션")
     assert folder.get("세션") is None and len(list(folder.all())) == len(ids) - 1
+
+
+def test_forgetting_takes_what_was_set_aside(tmp_path: Path) -> None:
+    readings = ReadingLog(str(tmp_path))
+    readings.put(Reading("s1", summary="배포는 화요일", event_ids=["e1"]))
+    readings.put(Reading("s2", summary="we deploy on Tuesdays", event_ids=["e2"]))
+    (whole, torn) = sorted((tmp_path / "readings").iterdir(), key=lambda path: "we deploy" in path.read_text("utf-8"))
+    torn.write_text(torn.read_text("utf-8")[:-2], "utf-8")
+    assert [row.session_id for row in readings.all()] == ["s1"]
+    assert "we deploy" in Path(str(torn) + small_files.DAMAGED).read_text("utf-8")
+    readings.forget(["e1"])
+    assert [path.name for path in (tmp_path / "readings").iterdir()] == [whole.name]
+    assert readings.get("s1").summary == "" and "화요일" not in whole.read_text("utf-8")
