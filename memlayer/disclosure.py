@@ -12,6 +12,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from memlayer.edge.counting import counted
 from memlayer.edge.home.session_ids import FILE_SESSION, TEAM_SESSION, short_session
 from memlayer.kinds import KINDS
 from memlayer.model import Memory
@@ -84,9 +85,9 @@ def index_text(query: str, entries: Sequence[IndexEntry], max_tokens: int = INDE
     asked = cut(flatten(query), SUMMARY_CHARS)
     if not entries:
         return within(['No memory matches "%s". Try other words, or fewer.' % asked], max_tokens)
-    many = "1 memory matches" if len(entries) == 1 else "%d memories match" % len(entries)
+    many = counted(len(entries), "memory", "match")
     if total > len(entries):
-        many = "%d of %d memories match" % (len(entries), total)
+        many = "%d of %d memories %s" % (len(entries), total, "matches" if len(entries) == 1 else "match")
     head = '%s "%s", best first:' % (many, asked)
     return within(
         [head, *map(_index_line, entries), "Open with mem-details, look around with mem-timeline."], max_tokens
@@ -125,7 +126,7 @@ def session_text(session_id: str, turns: Sequence[Memory], max_tokens: int = TIM
     if not turns:
         return "%s: no turn of it is known." % name
     head = "%s, 1 turn:" % name if len(turns) == 1 else "%s, %d turns:" % (name, len(turns))
-    left_out = "  (the %d before are left out)"
+    left_out = "  (%s left out)"
     lines: list[str] = []
     left = max_tokens - estimate_tokens(head + left_out)
     for turn in reversed(turns):
@@ -135,7 +136,7 @@ def session_text(session_id: str, turns: Sequence[Memory], max_tokens: int = TIM
             break
         lines.append(line)
     omitted = len(turns) - len(lines)
-    return "\n".join([head, *([left_out % omitted] if omitted else []), *reversed(lines)])
+    return "\n".join([head, *([left_out % counted(omitted, "earlier turn")] if omitted else []), *reversed(lines)])
 
 
 def _turn_line(turn: Memory, mark: str) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
+from memlayer.edge.counting import counted
 from memlayer.errors import ToolError
 
 MAX_READ_CHARS = 9_000  # of a file in one call. The rest by its lines
@@ -113,7 +114,7 @@ class _Change:
             return
         verb, relative = "Write" if before is None else "Change", path.relative_to(self._folder.root)
         old, new = _decoded(before or b""), _decoded(after)
-        self._approve("%s %s (%d lines)?" % (verb, relative, len(new.splitlines())), short_diff(old, new))
+        self._approve("%s %s (%s)?" % (verb, relative, counted(len(new.splitlines()), "line")), short_diff(old, new))
 
     def run(self, arguments: Mapping[str, Any]) -> str:
         """See execution.Tool."""
@@ -121,7 +122,10 @@ class _Change:
         if before == after:
             return UNCHANGED
         write_whole(path, after)
-        return "Written: %s, %d lines" % (path.relative_to(self._folder.root), len(_decoded(after).splitlines()))
+        return "Written: %s, %s" % (
+            path.relative_to(self._folder.root),
+            counted(len(_decoded(after).splitlines()), "line"),
+        )
 
     def _change(self, arguments: Mapping[str, Any]) -> tuple[Path, bytes | None, bytes]:
         """Return path, content before (None: no file) and after. Raises ToolError."""
@@ -246,5 +250,5 @@ def short_diff(before: str, after: str) -> str:
     """Return a unified diff without its head, cut."""
     lines = list(difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=1))[2:]
     left = len(lines) - MAX_DIFF_LINES
-    more = ["[... %d more lines]" % left] if left > 0 else []
+    more = ["[... %s]" % counted(left, "more line")] if left > 0 else []
     return "\n".join([*lines[:MAX_DIFF_LINES], *more]) or "(only line breaks change)"

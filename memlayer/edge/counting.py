@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-IRREGULAR = {"are": "is", "were": "was", "have": "has"}
+IRREGULAR = {"are": "is", "were": "was", "have": "has", "match": "matches"}
 UNITS = ("B", "kB", "MB", "GB", "TB")
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from memlayer.edge.counting import counted
 from memlayer.text.context_block import cut, flatten
 from memlayer.text.terms import inverse_document_frequency
 from memlayer.topics.profile import Profile
@@ -79,7 +80,7 @@ def line_of(topic: Topic) -> str:
     """Return a topic as one readable line, its matter last."""
     days = [time.strftime("%m-%d", time.localtime(ms / 1000)) for ms in (topic.profiles[0].first_ms, topic.last_ms)]
     when = days[0] if days[0] == days[1] else " to ".join(days)
-    count = "1 session" if len(topic.profiles) == 1 else "%d sessions" % len(topic.profiles)
+    count = counted(len(topic.profiles), "session")
     head = ", ".join(topic.names)
     text = cut(flatten("; ".join(matter_of(topic))), TEXT_CHARS)
     return "%s%s, %s: %s" % (head + " (" if head else "(", count, when + ")", text)

@@ -8,6 +8,7 @@ from collections import deque
 from memlayer.agent.execution import ToolEnded, ToolOutput, ToolStarted
 from memlayer.chat import ToolCall
 from memlayer.cli.terminal.output import say
+from memlayer.edge.counting import counted
 from memlayer.edge.redaction.privacy import plain
 from memlayer.text.context_block import cut
 
@@ -65,7 +66,7 @@ class LiveRows:
         if self._rest:
             self._show(self._rest)
         if self._hidden > len(self._last):
-            show_rows(["[... %d lines not shown ...]" % (self._hidden - len(self._last))])
+            show_rows(["[... %s not shown ...]" % counted(self._hidden - len(self._last), "line")])
         show_rows([*self._last])
         return self._shown > 0
 

@@ -101,7 +101,10 @@ def say_session(session: SessionRow) -> None:
             ("tokens in the context", _figure(session.total_tokens or None)),
             ("compactions", _figure(session.compaction_count)),
             ("flushes", _figure(session.flush_count) + (f", the last {flushed}" if flushed else "")),
-            ("notes given", f"{given.notes} for {given.answered} of {given.prompts} prompts" if given else ""),
+            (
+                "notes given",
+                f"{given.notes} for {given.answered} of {counted(given.prompts, 'prompt')}" if given else "",
+            ),
         ],
     )
     if session.summary:

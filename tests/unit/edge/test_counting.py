@@ -16,6 +16,7 @@ ONE_AND_MANY = {
     ("day", ""): ("1 day", "3 days"),
     ("key", ""): ("1 key", "3 keys"),
     ("forgotten row", ""): ("1 forgotten row", "3 forgotten rows"),
+    ("memory", "match"): ("1 memory matches", "3 memories match"),
     ("entry", "fit"): ("1 entry fits", "3 entries fit"),
 }
 

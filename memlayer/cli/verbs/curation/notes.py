@@ -285,7 +285,7 @@ def read_verb(last: int, project: str | None, dry_run: bool, yes: bool, as_json:
         raise
     say(
         f"Read {done.read:,} of {counted(count, 'session')}: {counted(done.notes, 'note')}, {done.refused_notes:,} "
-        f"refused, {done.tokens:,} tokens."
+        f"refused, {counted(done.tokens, 'token')}."
     )
     if done.problem:
         say(("The rest wait", "yellow"), f": {line(done.problem, 300)}. `memlayer notes status` says more.")
