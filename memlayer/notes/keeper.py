@@ -283,7 +283,7 @@ class NoteKeeper:
     def _retire_rules(self, draft: Draft, kept: Kept, session: Session, turns: Sequence[SessionTurn]) -> frozenset[str]:
         """Retire the rules' statements of these turns. Return their ids.
 
-            Those that the person laid down, and was told of, stay. A model's notes that they had replaced hold again.
+        Wishes of the person, who was told of them, and open work stay. A model's notes that they had replaced hold again.
 
         The model saw the same turns and the same notes, and judges better what will matter (docs/inside/quality.md).
         """
@@ -296,7 +296,7 @@ class NoteKeeper:
         drawn = [
             row
             for row in self.store.memories(query)
-            if not is_noted(row) and is_rule_made(row) and set(row.source_ids) <= set(sources)
+            if row.kind != Kind.TASK and not is_noted(row) and is_rule_made(row) and set(row.source_ids) <= set(sources)
         ]
         orders = [row for row in drawn if row.known_kind is Kind.PREFERENCE and is_order(row.known_kind, row.text)]
         spared = {row.id for row in by_a_person(self.store, orders)}

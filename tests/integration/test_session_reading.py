@@ -254,3 +254,28 @@ def test_forgotten_turn_takes_its_notes(reading: Callable[..., Daemon], api: Mod
     assert WISH not in core(daemon) and CAUSE in core(daemon)
     assert all("5433" not in path.read_text("utf-8") for path in (hook.home / "readings").glob("*.json"))
     assert len(api.asked) == 1
+
+
+@pytest.mark.parametrize("wish", ["할 일: 결제 테스트 작성", "todo: write the payment tests"])
+def test_reading_leaves_open_work_of_a_person(
+    reading: Callable[..., Daemon], api: ModelApi, hook: HookRunner, wish: str
+) -> None:
+    api.script = lambda asked: answer({"summary": "결제 모듈을 봤다.", "notes": [], "tasks": [], "drop": []})
+    daemon = reading()
+    hook("session_start", session_id="s1", source="startup")
+    hook.turn("s1", "p1", wish, "네, 적어 두겠습니다.")
+    hook.turn("s1", "p2", "결제 모듈 파일을 열어 줘", "payment.py 를 열었습니다.")
+    hook("session_end", session_id="s1", reason="other")
+    daemon.wait_for(lambda: bool(api.asked), "the reading")
+    daemon.settle()
+    title = wish.partition(": ")[2]
+
+    def is_open() -> bool:
+        tasks = daemon.call("tasks", project_dir=str(hook.project))["tasks"]
+        return [(task["title"], task["status"]) for task in tasks] == [(title, "pending")]
+
+    daemon.wait_for(is_open, "the task")
+    daemon.stop()
+    daemon.start()
+    daemon.settle()
+    assert is_open()
