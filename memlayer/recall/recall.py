@@ -275,7 +275,8 @@ class Recall:
             query, scope, rules.candidates, rules.weights, rarity
         )  # fmt: skip
         judged = lessons_first(judge(hits, signals, rarity, session_words), rules.min_chance)
-        notes = [row for note in notes if (row := self._newest(note, judged, scope, session, rules, rarity.shown))]
+        newest = (self._newest(note, judged, scope, session, rules, rarity.shown) for note in notes)
+        notes = list({row.chunk.memory_id: row for row in newest if row}.values())  # two may give way to one
         candidates = without_noted_turns(in_precedence(judged, rules.min_chance), notes)
 
         has_notes = any(self.notes.of(project_id) for project_id in scope.project_ids or ())

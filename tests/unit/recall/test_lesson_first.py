@@ -114,8 +114,18 @@ def test_a_note_with_an_older_value_gives_way(
     for prompt in (asked, asked + ", what did we say last time?"):
         found = memory.ask(prompt, session=Session(id="s3"))
         assert "[mem:%s]" % old.citation not in found.block
-    assert "[mem:%s]" % new.citation in memory.ask(asked, session=Session(id="s3")).block
+    found = memory.ask(asked, session=Session(id="s3"))
+    assert found.block.count("[mem:%s]" % new.citation) == 1
+    assert [row.chunk.memory_id for row in found.entries].count(new.id) == 1
     assert [(hit.memory.id, hit.newer) for hit in hits(memory, asked)] == [(new.id, ""), (old.id, new.citation)]
+
+
+def test_two_older_values_give_way_to_one_line(memory: TurnsInMemory) -> None:
+    for number, text in enumerate(("The API server port is 8080.", "The API server port is 8081.")):
+        noted(memory, text, "s%d" % number, "fact", number)
+    new = memory.turn("s8", "p1", "The API server port is 9090 now.", "OK.", at=9)
+    found = memory.ask("API server port", session=Session(id="s9"))
+    assert found.block.count("\n- [mem:") == found.block.count("\n- [mem:%s]" % new.citation) == 1
 
 
 @pytest.mark.parametrize(("older", "newer", "asked"), CHANGED)
