@@ -10,7 +10,14 @@ from __future__ import annotations
 from memlayer.config.consolidation import daemon_variables, language_model_variables, write_daemon_variables
 from memlayer.config.edit import set_setting, unset_setting
 from memlayer.config.files import is_outdated, settings_stamp
-from memlayer.config.load import ignored_variables, load_project_settings, load_settings, load_what_holds, what_holds
+from memlayer.config.load import (
+    ignored_variables,
+    load_project_settings,
+    load_settings,
+    load_what_holds,
+    problem_since,
+    what_holds,
+)
 from memlayer.config.model import FIRST_KEYS, ProjectSettings, SettingDescription, Settings, describe, describe_groups
 from memlayer.config.privacy import write_own_patterns
 
@@ -28,6 +35,7 @@ __all__ = [
     "load_project_settings",
     "load_settings",
     "load_what_holds",
+    "problem_since",
     "set_setting",
     "settings_stamp",
     "unset_setting",

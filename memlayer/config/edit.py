@@ -31,7 +31,7 @@ def set_setting(home: str, key: str, values: Sequence[str]) -> object:
 
 def set_settings(home: str, typed: Mapping[str, Sequence[str]]) -> dict[str, object]:
     """Write settings by key, all or none; see set_setting."""
-    values = {key: _typed(*_known(key), words) for key, words in typed.items()}
+    values = {key: _typed(*known(key), words) for key, words in typed.items()}
     _change(home, values, is_set=True)
     return values
 
@@ -50,18 +50,25 @@ def settings_in(words: Sequence[str]) -> dict[str, list[str]]:
     return typed
 
 
-def unset_setting(home: str, key: str) -> bool:
-    """Remove a setting; False if absent. Raises UserError or OSError."""
-    group, _, name = key.partition(".")
+def unset_setting(home: str, *keys: str) -> list[str]:
+    """Remove settings, all or none, and return those that were there.
+
+    A misspelt one that stands in the file as well. Raises UserError or OSError.
+    """
     settings = parse_user_text(user_text(paths.settings(home)).encode(), paths.settings(home))
-    if not isinstance(settings.get(group), dict) or name not in settings[group]:
-        _known(key)
-        return False
-    _change(home, {key: None}, is_set=False)
-    return True
+    removed = []
+    for key in keys:
+        group, _, name = key.partition(".")
+        if isinstance(settings.get(group), dict) and name in settings[group]:
+            removed.append(key)
+        else:
+            known(key)
+    if removed:
+        _change(home, dict.fromkeys(removed), is_set=False)
+    return removed
 
 
-def _known(key: str) -> tuple[str, str]:
+def known(key: str) -> tuple[str, str]:
     """Return (group, name) of a setting. Raises UserError when there is none."""
     if key not in keys():
         if key == "enabled":
@@ -69,7 +76,7 @@ def _known(key: str) -> tuple[str, str]:
                 "enabled switches everything off, and is written by hand: `enabled: false` at the left margin of a "
                 "project's .memlayer.yaml, or of config.yaml for every project"
             )
-        hint = did_you_mean(key, keys()) or "; `memlayer config` lists them"
+        hint = did_you_mean(key, keys()) or "; `memlayer config --all` lists them"
         raise UserError(f"{key}: there is no such setting{hint}")
     group, _, name = key.partition(".")
     return group, name

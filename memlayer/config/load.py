@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from memlayer.config import embedding, plugin_option
 from memlayer.config.agent import for_provider
-from memlayer.config.files import read_untrusted, read_user_file, switched_off
+from memlayer.config.files import is_outdated, read_untrusted, read_user_file, switched_off
 from memlayer.config.model import PREFIX, PROJECT_KEYS, ProjectSettings, Settings, describe, fields_of, keys, variable
 from memlayer.edge.home import paths, project
 from memlayer.errors import UserError
@@ -243,9 +243,9 @@ def did_you_mean(word: str, known: Any) -> str:
 def load_what_holds(home: str, environ: Mapping[str, str]) -> tuple[Settings, str]:
     """Load the settings, or the valid part of wrong settings.
 
-    Returns (settings, "") of load_settings, or (their valid part, the mistakes, one line). A group that is valid by
-    itself holds. An invalid group has its defaults, but stays off where it says `enabled: false`: the person wants it
-    off, whatever else is wrong.
+    Returns (settings, "") of load_settings, or (their valid part, the mistakes and what has its default, one line). A
+    group that is valid by itself holds. An invalid group has its defaults, but stays off where it says
+    `enabled: false`: the person wants it off, whatever else is wrong.
     """
     try:
         return load_settings(home, environ), ""
@@ -253,15 +253,18 @@ def load_what_holds(home: str, environ: Mapping[str, str]) -> tuple[Settings, st
         problem = str(bad)
     file = paths.settings(home)
     option: Mapping[str, Any] = {}
+    until: list[str] = []
     try:
         from_file: Mapping[str, Any] = read_user_file(file)
         option = {"consolidation": plugin_option.consolidation(home)}  # an unreadable file may say no
     except UserError:
         from_file = switched_off(file)
+        until.append("no line of that file counts but `enabled: false`")
     try:
         from_environ: Mapping[str, Any] = read_variables(environ)
     except UserError:
         from_environ = {}
+        until.append(f"no variable {PREFIX}<GROUP>__<NAME> counts")
     by_group: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for group, field in Settings.model_fields.items():
@@ -271,13 +274,31 @@ def load_what_holds(home: str, environ: Mapping[str, str]) -> tuple[Settings, st
         kind: Any = field.annotation
         try:
             by_group[group] = kind.model_validate(values)
+            if not isinstance(from_file.get(group) or {}, dict):
+                until.append(f"every {group}.* setting has its default")
         except ValidationError:
-            values = {"enabled": False} if _is_off(sources) else kind.valid_part(values)
+            is_off = _is_off(sources)
+            values = {"enabled": False} if is_off else kind.valid_part(values)
             by_group[group] = kind.model_validate(values)
+            partly = [f"only the valid part of {group}.{name} counts" for name in values if not is_off]
+            off = f" but {group}.enabled, which is off," if is_off else ""
+            until += partly or [f"every {group}.* setting{off} has its default"]
         for name in values:
             own = plugin_option.settings_file(home) if name in chosen and name not in sources[0] else file
             origins[f"{group}.{name}"] = variable(group, name) if name in sources[1] else own
+    problem += ". Until that is corrected, " + (", ".join(until) or "all other settings hold")
     return placed(Settings(**by_group), home, origins), problem
+
+
+def problem_since(stamp: str, problem: str, home: str, environ: Mapping[str, str]) -> str:
+    """Return the mistakes of now; stamp, problem: of settings read before."""
+    if not is_outdated(stamp, home):
+        return problem
+    try:
+        load_settings(home, environ)
+    except UserError as bad:
+        return f"{bad}. The running daemon goes on with those that it has read"
+    return ""
 
 
 def what_holds(home: str, root: str, environ: Mapping[str, str]) -> dict[str, Any]:

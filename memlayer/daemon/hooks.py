@@ -13,6 +13,7 @@ from typing import Any
 
 from memlayer.briefing import working_set
 from memlayer.briefing.standing_orders import orders_in_force, standing_orders
+from memlayer.config import problem_since
 from memlayer.consolidation.rules.standing import let_go, takes_back
 from memlayer.daemon import moments, opening
 from memlayer.daemon.hook_call import Answer, Handler, HookCall, begin_call, count_kept, serve
@@ -205,8 +206,9 @@ def _health_notice(state: State) -> str:
     store_error = str(state.failure or "")
     # A young daemon is about to take in the spool.
     is_settling = not store_error and time.time() * 1000 - state.started_ms < SETTLING_S * 1000
+    problem = problem_since(state.settings_stamp, state.settings_problem, state.home, os.environ)
     try:
-        return health.notice(state.home, time.time(), store_error, state.settings_problem, is_settling=is_settling)
+        return health.notice(state.home, time.time(), store_error, problem, is_settling=is_settling)
     except OSError as bad:
         log.warning("the health of memory is unknown: %s", bad.strerror)
         return ""

@@ -115,7 +115,7 @@ def run(home: str, began_ns: int = sys.maxsize) -> int:
     settings, problem = load_what_holds(home, os.environ)
     start_log(home, settings.daemon.log_level)
     if problem:
-        logger.error("the valid part of the settings is used: %s", problem)
+        logger.error("the settings are wrong: %s", problem)
     else:
         with contextlib.suppress(OSError):  # for the next one, should this one lack a variable
             write_daemon_variables(home, settings)

@@ -31,12 +31,26 @@ def test_other_mistakes_keep_capture_off(hook: HookRunner, home: Path, project: 
         hook.turn("s1", "p1", "출시 암호는 bluebird 입니다, keep it to yourself", "알겠습니다.")
         started = hook("session_start", "s2", source="startup")
         said = str(started.output.get("systemMessage", ""))
-        assert said.startswith("memlayer: the settings are wrong (recal: there is no such setting") and "\n" not in said
+        assert said.startswith("memlayer: the settings are wrong: recal: there is no such setting") and "\n" not in said
         assert hook("session_start", "s3", source="startup").output.get("systemMessage") is None  # once a day
         daemon.settle()
         assert daemon.call("stats")["events"] == 0 and "bluebird" not in json.dumps(daemon.call("list"))
         [wrong] = doctor(cli)
         assert wrong["state"] == "fail" and "recal" in wrong["says"]
+
+
+def test_a_mistake_made_while_a_daemon_runs_is_told_at_the_next_start(hook: HookRunner, home: Path) -> None:
+    with Daemon(ROOT, home, MENDED):
+        assert hook("session_start", "s1", source="startup").output.get("systemMessage") is None
+        for text, mistake in (
+            ("recall: {max_entires: 3}", "recall.max_entires"), ("recall: [", "not valid YAML"), ("기억: 3", "기억"),
+        ):  # fmt: skip
+            (home / "config.yaml").write_text(text)
+            said = str(hook("session_start", "s" + mistake, source="startup").output.get("systemMessage", ""))
+            assert said.startswith("memlayer: the settings are wrong: " + mistake)
+            assert "The running daemon goes on with those that it has read." in said
+        (home / "config.yaml").write_text(json.dumps({**MENDED, "recall": {"max_entries": 3}}))
+        assert hook("session_start", "s5", source="startup").output.get("systemMessage") is None
 
 
 @pytest.mark.parametrize("text", [json.dumps({**MENDED, "recall": {"max_entries": 1}}), None])

@@ -31,6 +31,7 @@ FAIL = "fail"
 STYLES = {OK: "green", WARN: "yellow", FAIL: "bold red"}
 SLOW_START_MS = 60
 RESTART = "`memlayer daemon restart`"
+CORRECT = "correct that line; until then `enabled: false` still switches off"
 SCRIPT = re.compile(r"hooks/(run)\"? (\w+)")
 
 SPOOL_MAX_AGE_S = 300.0
@@ -231,7 +232,7 @@ def settings(held: Callable[[str], SettingsHeld], folder: str) -> Iterator[Check
     of_user = held("")
     problem, file = of_user.problem, of_user.file
     if problem:
-        yield Check("settings", FAIL, line(problem), correction(problem))
+        yield Check("settings", FAIL, line(problem), CORRECT)
     else:
         yield Check("settings", OK, file if os.path.exists(file) else "defaults")
     if of_user.changed_since_daemon:
@@ -246,15 +247,6 @@ def settings(held: Callable[[str], SettingsHeld], folder: str) -> Iterator[Check
     if os.path.lexists(os.path.join(root, project.SETTINGS_NAME)):
         for warning in held(root).warnings:
             yield Check("settings", WARN, line(warning))
-
-
-def correction(problem: str) -> str:
-    """Return the remedy for a wrong setting, and the values until then."""
-    from memlayer.config import describe_groups
-
-    group = problem.partition(":")[0].partition(".")[0]
-    reset = f"every {group}.* setting" if group in describe_groups() else "each setting beside it"
-    return f"Correct that line; until then {reset} has its default, and `enabled: false` still switches off"
 
 
 def key_of(variable: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections.abc import Mapping
 
 import click
 from click.shell_completion import CompletionItem
@@ -81,13 +82,7 @@ def set_verb(key: str, values: tuple[str, ...], as_json: bool) -> None:
     if not key or not all(typed.values()):
         raise Incomplete("Give a setting and its value, such as recall.max_entries 3")
     changed = set_settings(home(), typed)
-    if as_json and len(changed) > 1:
-        answer = {"settings": [{"key": name, "value": value} for name, value in changed.items()]}
-        print_json({**answer, "file": paths.settings(home()), "changed_since_daemon": _daemon_is_behind()})
-        return
-    for name, value in changed.items():
-        shown = _shown(tuple(value) if isinstance(value, list) else value)
-        _say_changed(name, value, as_json, f"{name} is now {shown}.", is_last=name == list(changed)[-1])
+    _say_changed(changed, {name: f"{name} is now {_shown(value)}." for name, value in changed.items()}, as_json)
 
 
 @config_verb.command("get")
@@ -101,46 +96,70 @@ def get_verb(key: str, project: str | None, as_json: bool) -> None:
     Examples:
       memlayer config get recall.max_entries
     """
-    rows = held_settings(client(), locate(project_dir(project)).root, os.environ).settings
-    found = next((row for row in rows if row["key"] == key), None)
+    held = held_settings(client(), locate(project_dir(project)).root, os.environ)
+    found = next((row for row in held.settings if row["key"] == key), None)
     if found is None:
-        raise Incomplete(f"There is no setting {key!r}. `memlayer config --all` has every name" if key else NAMELESS)
+        from memlayer.config.edit import known
+
+        if key:
+            known(key)
+        raise Incomplete(NAMELESS)
     print_json(found) if as_json else say(_shown(found["value"]))
+    if held.problem:
+        say(("Wrong", "bold red"), f": {line(held.problem)}.", to_stderr=True)
 
 
 @config_verb.command("unset")
-@click.argument("key", default="", shell_complete=complete_key)
+@click.argument("keys", nargs=-1, metavar="KEY...", shell_complete=complete_key)
 @json_option
-def unset_verb(key: str, as_json: bool) -> None:
-    """Remove a setting from config.yaml: its default applies again.
+def unset_verb(keys: tuple[str, ...], as_json: bool) -> None:
+    """Remove settings from config.yaml: their defaults apply again.
+
+    A misspelt line is removed by its name there.
 
     \b
     Examples:
       memlayer config unset recall.max_entries
+      memlayer config unset agent.provider agent.model
     """
     from memlayer.config import unset_setting
+    from memlayer.config.model import keys as known_keys
 
-    if not key:
+    if not all(keys) or not keys:
         raise Incomplete("Give a setting to unset, such as recall.max_entries")
-    was_there = unset_setting(home(), key)
-    says = f"{key} has its default again." if was_there else f"{key} is not set in {paths.settings(home())}."
-    _say_changed(key, None, as_json, says, is_last=was_there)
+    removed, file = unset_setting(home(), *keys), paths.settings(home())
+    says = {
+        key: f"{key} has its default again." if key in known_keys()
+        else f"{key}, which is no setting, is removed from {file}."
+        for key in removed
+    }  # fmt: skip
+    _say_changed(dict.fromkeys(keys), {key: says.get(key, f"{key} is not set in {file}.") for key in keys}, as_json,
+                 is_changed=bool(removed))  # fmt: skip
 
 
-def _say_changed(key: str, value: object, as_json: bool, says: str, *, is_last: bool = True) -> None:
-    """Print the change, variables that override it, and the next command."""
-    from memlayer.config import ignored_variables
+def _say_changed(
+    changed: Mapping[str, object], says: Mapping[str, str], as_json: bool, *, is_changed: bool = True
+) -> None:
+    """Print the changes, their obstacles, and the cure."""
+    from memlayer.config import ignored_variables, load_what_holds
 
-    group, _, name = key.partition(".")
-    variable = f"MEMLAYER_{group}__{name}".upper()
     is_stale = _daemon_is_behind()
     if as_json:
-        print_json({"key": key, "value": value, "file": paths.settings(home()), "changed_since_daemon": is_stale})
+        rows = [{"key": key, "value": value} for key, value in changed.items()]
+        answer = rows[0] if len(rows) == 1 else {"settings": rows}
+        print_json({**answer, "file": paths.settings(home()), "changed_since_daemon": is_stale})
         return
-    say(says)
-    if variable in os.environ and variable not in ignored_variables(os.environ):
-        say(("Overridden", "yellow"), f" by the variable {variable}: unset that, too.")
-    if is_stale and is_last:
+    held, problem = load_what_holds(home(), os.environ)
+    file = paths.settings(home())
+    for key, told in says.items():
+        is_held = changed[key] is None or held.origin(key) != "default"
+        say(told if is_held else f"{key} is written to {file}, and in force once that file is corrected.")
+        variable = "MEMLAYER_{}__{}".format(*key.partition(".")[::2]).upper()
+        if variable in os.environ and variable not in ignored_variables(os.environ):
+            say(("Overridden", "yellow"), f" by the variable {variable}: unset that, too.")
+    if problem:
+        say(("Wrong", "bold red"), f": {line(problem)}.")
+    if is_stale and is_changed:
         say(f"The running daemon still uses the old value. Run {RESTART}.")
 
 
@@ -154,7 +173,7 @@ def show_settings(project: str | None, as_json: bool, shows_all: bool) -> None:
         print_json({name: value for name, value in held.fields().items() if name != "ignored"})
         sys.exit(1 if problem else 0)
     if problem:
-        say(("Wrong", "bold red"), f": {line(problem)}. Until it is corrected, these values apply:", to_stderr=True)
+        say(("Wrong", "bold red"), f": {line(problem)}. These values apply:", to_stderr=True)
     if held.changed_since_daemon:
         say(
             ("Not yet in force", "yellow"),

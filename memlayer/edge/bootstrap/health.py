@@ -22,6 +22,7 @@ CALLED_S = 60.0  # a daemon that was called so long after a file was written sho
 FEW = 3  # so many late or failed calls in a day happen on a busy machine
 MAX_CAUSE_CHARS = 160
 MAX_SETUP_CHARS = 400  # the failure and its cure
+MAX_SETTINGS_CHARS = 1_000  # five mistakes, and what has its default
 
 # Entries of hook.log (hook.fallback, hook.main) by their meaning for the person.
 _LATE = ("daemon late", "daemon kept")
@@ -110,7 +111,7 @@ def sentence(report: Trouble, store_error: str = "", settings_error: str = "") -
     if store_error:
         return "memlayer: the store does not open%s; turns are safe on disk, but not recalled." % _because(store_error)
     if settings_error:
-        return "memlayer: the settings are wrong%s; the valid ones hold." % _because(settings_error)
+        return "memlayer: the settings are wrong: %s." % _one_line(settings_error, MAX_SETTINGS_CHARS)
     if report.aside_new:
         return "memlayer: %s of the last day could not be read and %s set aside%s." % (
             counted(report.aside_new, "event"),

@@ -38,8 +38,8 @@ def set_in(file: Path, key: str, *values: str) -> object:
     return set_setting(str(file.parent), key, values)
 
 
-def unset_in(file: Path, key: str) -> bool:
-    return unset_setting(str(file.parent), key)
+def unset_in(file: Path, *keys: str) -> list[str]:
+    return unset_setting(str(file.parent), *keys)
 
 
 def test_first_setting_makes_the_file(file: Path) -> None:
@@ -135,7 +135,7 @@ def test_unset_takes_only_that(file: Path, before: str, key: str, after: str) ->
     ("key", "values", "part"),
     [
         ("recall.max_entris", ["3"], "did you mean recall.max_entries?"),
-        ("리콜.최대", ["3"], "`memlayer config` lists them"),
+        ("리콜.최대", ["3"], "`memlayer config --all` lists them"),
         ("recall", ["3"], "no such setting"),
         ("recall.max_entries", ["99"], "less than or equal to 20, not 99"),
         ("recall.max_entries", ["셋"], "recall.max_entries: should be a valid integer, not '셋'"),
@@ -218,6 +218,53 @@ def test_verbs_set_and_unset(home: Path, project: Path) -> None:
     assert "Overridden by the variable MEMLAYER_RECALL__MAX_ENTRIES" in cli(
         "config", "set", "recall.max_entries", "4"
     ).stdout  # fmt: skip
+
+
+def test_several_settings_are_unset_together(home: Path, project: Path) -> None:
+    cli = Cli(home, project)
+    cli("config", "set", "recall.max_entries", "2", "recall.min_chance", "0.3", "files.extra_paths", "~/노트")
+    done = cli("config", "unset", "recall.max_entries", "files.extra_paths", "daemon.log_level")
+    assert done.stdout.splitlines() == [
+        "recall.max_entries has its default again.", "files.extra_paths has its default again.",
+        f"daemon.log_level is not set in {home}/config.yaml.",
+    ]  # fmt: skip
+    assert (home / "config.yaml").read_text() == "recall:\n  min_chance: 0.3\n"
+    refused = cli("config", "unset", "recall.min_chance", "recall.max_entires")
+    assert refused.returncode == 1 and "did you mean recall.max_entries?" in refused.stderr
+    assert (home / "config.yaml").read_text() == "recall:\n  min_chance: 0.3\n"
+    told = json.loads(cli("config", "unset", "recall.min_chance", "daemon.log_level", "--json").stdout)
+    assert told["settings"] == [{"key": key, "value": None} for key in ("recall.min_chance", "daemon.log_level")]
+
+
+@pytest.mark.parametrize("key", ["recall.max_entires", "reall", "x", "설정", "recall.", "recall.기억"])
+def test_a_setting_that_there_is_not_is_told_alike(home: Path, project: Path, key: str) -> None:
+    cli = Cli(home, project)
+    told = [cli("config", *words) for words in (("get", key), ("set", key, "3"), ("unset", key))]
+    assert {(done.returncode, done.stdout) for done in told} == {(1, "")}
+    assert len({done.stderr for done in told}) == 1
+    assert "did you mean" in told[0].stderr or "`memlayer config --all` lists them" in told[0].stderr
+
+
+def test_a_misspelt_line_is_removed_as_such(home: Path, project: Path) -> None:
+    home.mkdir()
+    file = home / "config.yaml"
+    file.write_text("recall:\n  max_entires: 3\n  max_chars: 500\n")
+    cli = Cli(home, project)
+    why = (
+        f"recall.max_entires: there is no such setting; did you mean recall.max_entries? (in {file}). "
+        "Until that is corrected, every recall.* setting has its default"
+    )
+    done = cli("config", "set", "recall.max_chars", "600")
+    assert done.stdout == (
+        f"recall.max_chars is written to {file}, and in force once that file is corrected.\nWrong: {why}.\n"
+    )
+    held = cli("config", "get", "recall.max_chars")
+    assert (held.stdout, held.stderr) == ("800\n", f"Wrong: {why}.\n")
+    assert cli("config").stderr.startswith(f"Wrong: {why}.")
+    assert cli("config", "set", "daemon.log_level", "debug").stdout.startswith("daemon.log_level is now debug.\nWrong")
+    done = cli("config", "unset", "recall.max_entires")
+    assert done.stdout == f"recall.max_entires, which is no setting, is removed from {file}.\n"
+    assert cli("config", "get", "recall.max_chars").stdout == "600\n"
 
 
 @pytest.mark.parametrize(

@@ -137,6 +137,25 @@ def test_groups_switch_is_not_the_persons(
 
 
 @pytest.mark.parametrize(
+    ("text", "until"),
+    [
+        ("recall: {max_entires: 3, max_chars: 500}", "every recall.* setting has its default"),
+        ("recal: {max_entries: 3}", "all other settings hold"),
+        ("recall: 5", "every recall.* setting has its default"),
+        ("recall: [", "no line of that file counts but `enabled: false`"),
+        ("recall: {최대: 3}\nworking_set: {max_chars: -1}",
+         "every recall.* setting has its default, every working_set.* setting has its default"),
+        ("capture: {enabled: flase}", "every capture.* setting but capture.enabled, which is off, has its default"),
+        ("privacy: {extra_patterns: ['(']}", "only the valid part of privacy.extra_patterns counts"),
+        ("recall: {weight_lexical: 0, weight_vector: 0}\nx: 1", "every recall.* setting has its default"),
+    ],
+)  # fmt: skip
+def test_what_has_its_default_is_told(home: Path, text: str, until: str) -> None:
+    _, problem = load_what_holds(written(home, text), {})
+    assert problem.endswith(f". Until that is corrected, {until}")
+
+
+@pytest.mark.parametrize(
     ("text", "parts"),
     [
         ("recall: {max_entries: 99, min_chance: 7}", ["recall.max_entries", "recall.min_chance"]),
