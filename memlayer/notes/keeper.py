@@ -283,8 +283,8 @@ class NoteKeeper:
     def _retire_rules(self, draft: Draft, kept: Kept, session: Session, turns: Sequence[SessionTurn]) -> frozenset[str]:
         """Retire the rules' statements of these turns. Return their ids.
 
-        Wishes of the person, who was told of them, and open work stay. A model's notes that the retired ones had replaced
-        hold again.
+        Wishes of the person, who was told of them, and open work stay. A model's notes that they had
+        replaced hold again.
 
         The model saw the same turns and the same notes, and judges better what will matter (docs/inside/quality.md).
         """

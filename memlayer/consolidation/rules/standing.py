@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from memlayer.consolidation.rules.own_words import own_words
-from memlayer.consolidation.rules.signs import has
+from memlayer.consolidation.rules.signs import find, has
 from memlayer.edge.capture.noise import is_noise
 from memlayer.text.sentences import USER, SpokenSentence, candidates, trimmed
 from memlayer.text.terms import index_terms
@@ -68,13 +68,22 @@ def let_go(prompt: str, rules: Sequence[str]) -> list[int]:
     terms = [frozenset(index_terms(rule).split()) for rule in rules]
     shared, is_named = [0] * len(rules), [False] * len(rules)
     for place, (own, rule) in enumerate(zip(terms, rules, strict=True)):
+        forbidden = _forbidden(rule)
         for words, is_ended in told:
-            if is_ended or has("limits", rule):
+            said = words - LETTING_TERMS
+            is_allowed = not said.isdisjoint(forbidden) if forbidden else has("limits", rule)
+            if is_ended or is_allowed:
                 shared[place] = max(shared[place], len(own & words))
-            is_named[place] |= is_ended and bool(words - LETTING_TERMS) and words - LETTING_TERMS <= own
+            is_named[place] |= bool(said) and said <= own if is_ended else bool(forbidden) and is_allowed
     most = max(shared, default=0)
     near = [place for place, count in enumerate(shared) if count and count == most]
     return [place for place in near if is_named[place] or most >= LET_GO_WORDS or 2 * most >= len(terms[place])]
+
+
+def _forbidden(rule: str) -> frozenset[str]:
+    """Return the terms of a thing that a rule forbids, as npm in "pnpm, not npm"."""
+    named = find("forbidden", rule)
+    return frozenset(index_terms(named[0]).split()) - LETTING_TERMS if named else frozenset()
 
 
 def takes_back(prompt: str) -> bool:
@@ -139,7 +148,7 @@ def _halves(candidate: SpokenSentence) -> list[SpokenSentence]:
 
 def _is_plain_rule(candidate: SpokenSentence) -> bool:
     text, plain = trimmed(candidate.text), trimmed(candidate.plain)
-    if candidate.asks or _CODE.search(text) or has("lets_go", plain):
+    if candidate.asks or _CODE.search(text) or has("lets_go", plain) or has("allows", plain):
         return False
     if has("wish", plain) and not any(has(sign, plain) for sign in _UNFIT_FOR_WISH):
         return True

@@ -115,6 +115,9 @@ KEPT = [
         ("it's ok to push directly to main from now on", 8),
         ("from now on you may push straight to main again", 8),
         ("you may use npm again", 5),
+        ("이제 npm 써도 돼.", 5),
+        ("From now on you may use npm here, forget the pnpm rule.", 5),
+        ("now you can use emojis", 4),
         ("we can write to the prod DB now", 6),
         ("이제 prod DB 에 써도 괜찮아", 6),
         ("emojis are fine in commit messages now", 4),
@@ -126,6 +129,15 @@ def test_rule_that_is_let_go(prompt: str, place: int) -> None:
     assert takes_back(prompt) and let_go(prompt, KEPT) == [place]
 
 
+def test_what_a_person_allows_is_no_rule() -> None:
+    for prompt in (
+        "From now on you may use npm here, forget the pnpm rule.", "이제부터 항상 npm 써도 돼 이제",
+        "you can always push now", "From now on it's ok to use emojis in commits, always.",
+        "앞으로는 main 에 바로 푸시해도 됩니다 이제",
+    ):  # fmt: skip
+        assert [row.text for row in stated(prompt) if row.is_rule] == [], prompt
+
+
 @pytest.mark.parametrize(
     "prompt",
     [
@@ -133,6 +145,7 @@ def test_rule_that_is_let_go(prompt: str, place: int) -> None:
         "you can stop here", "이제 그만해도 돼", "no need to change the parser", "이제 배포해도 돼",
         "> 커밋 메시지 티켓번호는 이제 안 붙여도 됩니다 라고 문서에 있는데 맞아?", "the cart no longer needs the lock",
         "do we no longer need emojis in commit messages?",
+        "You can write commit messages in English now.", "you can push now", "이제 그거 써도 돼", "You can use yarn now.",
         "you can commit now", "you can run the tests now", "이제 테스트 돌려도 돼", "이제 커밋해도 돼요",
         "it's fine now", "the build is ok now", "is it ok to push to main now?", "이제 이 폴더 지워도 돼",
         "you can go on now", "you can use the new parser now",
