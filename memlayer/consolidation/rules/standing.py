@@ -81,7 +81,7 @@ def let_go(prompt: str, rules: Sequence[str]) -> list[int]:
 
 
 def _forbidden(rule: str) -> frozenset[str]:
-    """Return the terms of a thing that a rule forbids, as npm in "pnpm, not npm"."""
+    """Return a forbidden thing's terms: npm in "pnpm, not npm"."""
     named = find("forbidden", rule)
     return frozenset(index_terms(named[0]).split()) - LETTING_TERMS if named else frozenset()
 
