@@ -78,6 +78,11 @@ def test_slash_command_takes_a_decision(cli: Run, hook: HookRunner) -> None:
     assert "Changed" in slash(f"edit [mem:{citation}] {SURE}")
     assert SURE in core(cli)
     assert "Undone" in slash("undo") and DOUBTFUL in core(cli)
+    assert "Changed" in slash(f"edit {citation} --force 는 쓰지 않는다\nnever --force")
+    assert "--force 는 쓰지 않는다\nnever --force" in core(cli)
+    slash("undo")
+    both = [row["memory"]["citation"] for row in listed(cli).values()]
+    assert slash("drop " + ", ".join(f"[mem:{name}]" for name in both)).count("Dropped") == len(both)
 
 
 def test_person_goes_through_them_on_a_terminal(cli: Run, home: Path, project: Path) -> None:

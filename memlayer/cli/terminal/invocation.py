@@ -6,7 +6,7 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 import click
@@ -143,6 +143,14 @@ def keep(event: dict[str, object], arguments: Asked[Answer], done: str) -> Answe
 def typed_words() -> list[str]:
     """Return the words on standard input, as a slash command has them."""
     return plain(sys.stdin.buffer.read().decode("utf-8", "replace")).split()
+
+
+def run_typed(context: click.Context, typed: Sequence[str], known: Collection[str]) -> None:
+    """Run a group's verb as a slash command names it. Raises Incomplete."""
+    if typed[0] not in known:
+        raise Incomplete(f"{typed[0][:40]!r} is not known here. Give one of {', '.join(known)}")
+    assert isinstance(context.command, click.Group)
+    context.command.main(list(typed), prog_name=context.command_path, standalone_mode=False, obj=context.obj)
 
 
 def refuse_before(verb: str | None, *given: object) -> bool:

@@ -20,6 +20,7 @@ from memlayer.cli.terminal.invocation import (
     project_option,
     refuse_before,
     restart_daemon,
+    run_typed,
     settings,
     start_daemon,
     typed_words,
@@ -68,9 +69,7 @@ def notes_verb(context: click.Context, is_refused: bool, from_stdin: bool, as_js
     typed = ["refused"] if is_refused else ["status"]
     if from_stdin:
         typed = typed_words() or ["status"]
-        if typed[0] not in SLASH_WORDS["notes"]:
-            raise Incomplete(f"{typed[0][:40]!r} is not known here. Give one of {', '.join(SLASH_WORDS['notes'])}")
-    notes_verb.main([*typed, *options], prog_name=context.command_path, standalone_mode=False, obj=context.obj)
+    run_typed(context, [*typed, *options], SLASH_WORDS["notes"])
 
 
 @notes_verb.command("on")

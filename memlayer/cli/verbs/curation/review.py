@@ -8,7 +8,6 @@ from functools import partial
 import click
 
 from memlayer.cli.terminal.invocation import (
-    Incomplete,
     ask,
     json_option,
     memory_id,
@@ -16,6 +15,7 @@ from memlayer.cli.terminal.invocation import (
     project_dir,
     project_option,
     refuse_before,
+    run_typed,
     words,
 )
 from memlayer.cli.terminal.output import line, memory_title, say, say_body, when
@@ -28,6 +28,7 @@ TEXT_CHARS = 1000
 KEYS = {"k": "keep", "e": "edit", "m": "merge", "d": "drop", "u": "undo", "s": "skip", "q": "quit"}
 ASKED = "[k]eep, [e]dit, [m]erge, [d]rop, [u]ndo, [s]kip or [q]uit"
 DONE = {"keep": "Kept", "edit": "Changed", "merge": "Merged into", "drop": "Dropped", "yes": "Changed", "no": "No task"}
+TEXT_AFTER = {"edit": 1, "merge": 2}  # decision -> number of ids before its text, which keeps its lines
 TYPED = ("keep", "edit", "merge", "drop", "yes", "no", "undo")
 NO_NEW_TEXT = "Give the new text after the ID, or - to read it from standard input"
 NOTHING = (
@@ -71,11 +72,12 @@ def review_verb(context: click.Context, project: str | None, limit: int, from_st
     if refuse_before(context.invoked_subcommand, from_stdin, as_json, project):
         return
     folder = project_dir(project)
-    if from_stdin:
-        typed = plain(sys.stdin.buffer.read().decode("utf-8", "replace")).split(None, 1)
-        if typed:
-            _typed(typed[0], typed[1].strip() if len(typed) > 1 else "", folder, as_json)
-            return
+    typed = plain(sys.stdin.buffer.read().decode("utf-8", "replace")) if from_stdin else ""
+    if typed.strip():
+        how, *rest = typed.split(None, 1)
+        named = "".join(rest).strip().split(None, TEXT_AFTER.get(how, -1))
+        run_typed(context, [how, "--project", folder, *(["--json"] if as_json else []), "--", *named], TYPED)
+        return
     found = ask(ops.Review(folder, limit), as_json)
     if not found.items and not found.task_questions:
         say(NOTHING)
@@ -93,7 +95,9 @@ def _deciding(how: str, metavar: str, help_: str) -> click.Command:
     @project_option
     @json_option
     def verb(id_: tuple[str, ...], project: str | None, as_json: bool) -> None:
-        _decide(how, memory_id(id_), folder=project_dir(project), as_json=as_json)
+        folder = project_dir(project)
+        for named in memory_ids(id_) if how == "drop" else [memory_id(id_)]:  # the line about kept rules names several
+            _decide(how, named, folder=folder, as_json=as_json)
 
     return verb
 
@@ -175,27 +179,6 @@ def undo_verb(project: str | None, as_json: bool) -> None:
       memlayer review undo
     """
     _undo(project_dir(project), as_json)
-
-
-def _typed(how: str, rest: str, folder: str, as_json: bool) -> None:
-    """Carry out a decision typed behind the slash command. Raises Incomplete."""
-    if how not in TYPED:
-        raise Incomplete(f"{how[:40]!r} is not known here. Give {', '.join(TYPED[:-1])} or {TYPED[-1]}")
-    if how == "undo":
-        _undo(folder, as_json)
-        return
-    parts = rest.split(None, 2 if how == "merge" else 1) if how in ("edit", "merge") else rest.split()
-    if how == "edit":
-        named, text = memory_id(parts[:1]), " ".join(parts[1:])
-        _decide(how, named, text=words((text,), False, NO_NEW_TEXT), folder=folder, as_json=as_json)
-    elif how in ("merge", "yes"):
-        other, text = "".join(parts[1:2]), "".join(parts[2:])
-        _decide(how, memory_id(parts[:1]), bare_id(other), text, folder, as_json)
-    elif how == "drop":  # the line about kept rules names all of them
-        for named in memory_ids(parts):
-            _decide(how, named, folder=folder, as_json=as_json)
-    else:
-        _decide(how, memory_id(parts), folder=folder, as_json=as_json)
 
 
 def _decide(how: str, named: str, other: str = "", text: str = "", folder: str = "", as_json: bool = False) -> None:

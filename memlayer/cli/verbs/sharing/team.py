@@ -18,6 +18,7 @@ from memlayer.cli.terminal.invocation import (
     project_option,
     refuse_before,
     restart_daemon,
+    run_typed,
     typed_words,
 )
 from memlayer.cli.terminal.output import line, memory_title, pairs, print_json, say, when
@@ -50,11 +51,8 @@ def team_verb(context: click.Context, from_stdin: bool, project: str | None, as_
     if refuse_before(context.invoked_subcommand, from_stdin, project, as_json):
         return
     verb, *rest = (typed_words() if from_stdin else []) or ["status"]
-    if verb not in team_verb.commands:
-        raise Incomplete(f"{verb[:40]!r} is not known here. Give {', '.join(team_verb.commands)}")
     place = ["--project", project] if project and verb != "promote" else []
-    options = [*place, *(["--json"] if as_json else [])]
-    team_verb.main([verb, *options, *rest], prog_name=context.command_path, standalone_mode=False)
+    run_typed(context, [verb, *place, *(["--json"] if as_json else []), *rest], team_verb.commands)
 
 
 @team_verb.command("setup")
