@@ -125,7 +125,7 @@ def _offer(state: State, call: HookCall) -> str:
     is_fresh = call.payload.source == "startup" and not call.session.id.startswith(AGENT_SESSION)
     if not is_fresh or not state.is_open:
         return ""
-    if line := notes_offer.team_line(state, call.session):
+    if line := notes_offer.team_line(state, call.session, call.place.root):
         return line
     if state.settings_problem or not reading.is_allowed(call.session):
         return ""
@@ -257,9 +257,12 @@ def answer_prompt(state: State, call: HookCall) -> Answer:
     recalled = _recalled(state, call.recall, call.ends_s) if call.recall is not None else None
     notice = _ready_notice(state)
     rules_line = "" if notice else _rules_line(state, call)
+    line = notice or rules_line
+    if not line and state.is_open and recalled is not None and recalled.is_first:  # a first start may have had no store
+        line = notes_offer.team_line(state, call.session, call.place.root)
     return Answer(
-        "\n\n".join(filter(None, (orders, recalled.block if recalled is not None else ""))), notice or rules_line,
-        recalled, tells_rules=bool(rules_line), has_orders=orders is not None,
+        "\n\n".join(filter(None, (orders, recalled.block if recalled is not None else ""))), line, recalled,
+        tells_rules=bool(rules_line), has_orders=orders is not None,
     )  # fmt: skip
 
 

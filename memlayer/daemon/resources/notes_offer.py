@@ -68,12 +68,12 @@ def offers(home: str) -> int:
     return 0
 
 
-def team_line(state: State, session: Session) -> str:
+def team_line(state: State, session: Session, root: str) -> str:
     """Return a line on a clone's team notes, once a project."""
     if any(other.team_told_ms for other in state.sessions.all() if other.project_id == session.project_id):
         return ""
     try:
-        offered = state.services.result().teams.state(session.project_id).offered
+        offered = state.services.result().teams.state(session.project_id, root).offered
     except ShareError as bad:
         log.warning("a team's notes are not told of: %s", bad)
         return ""

@@ -60,6 +60,16 @@ def test_a_decision_goes_from_one_to_the_other(tmp_path: Path) -> None:
         assert "brings notes of a team (1)" in told[0] and "/memlayer:memory-team accept" in told[0]
         assert "\n" not in told[0] and TEXT not in told[0] and "of a team" not in told[1]  # one line, once
         assert "of a team" not in said(hook_a, "s9")  # who has the team knows
+        _, hook_c, home_c, clone_c = person(tmp_path, "c", "Cho")
+        git(clone_c, "pull", "origin", "main")
+        assert "of a team" not in said(hook_c, "c1")  # no daemon is there yet
+        with Daemon(ROOT, home_c) as fresh:
+            fresh.wait_for(lambda: fresh.call("stats")["events"] >= 0, "the store")
+            told = [
+                json.loads(hook_c("user_prompt_submit", "c1", "p%d" % number, prompt=words).stdout or "{}")
+                for number, words in enumerate(("장바구니 테스트를 돌려 줘", "run the cart tests again"))
+            ]
+        assert "brings notes of a team (1)" in told[0]["systemMessage"] and "of a team" not in str(told[1])
         assert offer in run_b("team").stdout
         (clone_b / "inner").mkdir()
         assert offer in run_b("team", "status", "--project", str(clone_b / "inner")).stdout
