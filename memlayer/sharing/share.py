@@ -78,20 +78,33 @@ def key_file(home: str) -> str:
 def end_share(home: str, *, keeps_key: bool) -> None:
     """Remove the record first, then the rest.
 
-    keeps_key: for joining again.
+    keeps_key: with the record, for joining again.
     """
     folder = paths.share(home)
+    forget_former(home)
+    if keeps_key:
+        os.replace(os.path.join(folder, FILE), paths.former_share(home))
     with contextlib.suppress(FileNotFoundError):
         os.unlink(os.path.join(folder, FILE))
-    forget_former_key(home)
     if keeps_key and os.path.exists(key_file(home)):
         os.replace(key_file(home), paths.former_key(home))
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def forget_former_key(home: str) -> None:
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(paths.former_key(home))
+def forget_former(home: str) -> None:
+    """Delete the key and the record of a share that was stopped."""
+    for path in (paths.former_key(home), paths.former_share(home)):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+
+
+def former_logs(home: str, address: str) -> tuple[str, ...]:
+    """Return the names of this home's logs at an address where it stopped."""
+    with contextlib.suppress(OSError, ValueError):
+        stopped = small_files.load(paths.former_share(home), Share)
+        if stopped.address == address:
+            return (*stopped.former, stopped.machine)[-MAX_FORMER:]
+    return ()
 
 
 def seal_of(home: str, share: Share) -> Seal:

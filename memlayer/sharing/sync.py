@@ -94,15 +94,18 @@ class Sharing:
                 raise UserError(IN_USE)
             secret = (secret or new_secret()) if is_encrypted else ""
             made = before or shares.new_share(address, name=name, is_encrypted=is_encrypted, is_automatic=not by_hand)
-            made = replace(made, is_encrypted=is_encrypted, is_automatic=not by_hand, name=name or made.name)
+            former = made.former or shares.former_logs(self.home, address)
+            made = replace(
+                made, is_encrypted=is_encrypted, is_automatic=not by_hand, name=name or made.name, former=former
+            )
             try:
                 _try_key(engine, Seal(secret))
             except Damaged as bad:
                 raise UserError(OTHER_KEY if is_given or not is_encrypted else IN_USE) from bad
             if is_encrypted:
                 keep_secret(shares.key_file(self.home), secret)
-                shares.forget_former_key(self.home)
             shares.write_share(self.home, made)
+            shares.forget_former(self.home)
             return made
 
     def _present_key(self) -> str:

@@ -57,6 +57,7 @@ model_since = under("model_since.json")  # moment when the language model was tu
 daemon_variables = under("daemon_variables")  # names, no values, of further variables for the daemon
 share = under("share")  # of memories with other machines: record, key, ledger
 former_key = under("share.key")  # of a share that was stopped
+former_share = under("share.stopped.json")  # its record: its log is still this home's to delete
 team = under("team")  # a project's team: what was promoted, ids alone
 own_patterns = under("own_patterns.json")  # of secrets, for hooks without a daemon
 logs = under("logs")

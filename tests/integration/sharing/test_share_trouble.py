@@ -222,6 +222,24 @@ def test_a_home_that_stopped_joins_again_with_its_key(tmp_path: Path, place: str
     assert not kept.exists()
 
 
+def test_all_logs_of_a_home_that_stopped_and_joined_are_deleted(place: str, pair: list[SharedHome]) -> None:
+    a, b = pair
+    b.say("s", 1, "비밀 회의는 목요일", "네")
+    join(place, a, b)
+    settle(a, b)
+    logs = [b.sharing.share().machine]
+    for number in range(2):
+        b.sharing.stop()
+        b.sharing.set_up(place)
+        b.say("s", 10 + number, "further words %d" % number, "yes")
+        settle(a, b)
+        logs.append(b.sharing.share().machine)
+    assert {machine for machine, _, _ in contents(a.sharing)} >= set(logs) - {a.sharing.share().machine}
+    b.sharing.stop(is_deleting=True)
+    assert not {machine for machine, _, _ in contents(a.sharing)} & set(logs)
+    assert not Path(paths.former_share(str(b.home))).exists()
+
+
 def test_machine_that_is_gone_is_taken_over(place: str, pair: list[SharedHome]) -> None:
     a, b = pair
     a.say("s", 1, SECRET, "네")
