@@ -50,6 +50,7 @@ from memlayer.sharing.share import read_share
 from memlayer.sharing.sync import Sharing
 from memlayer.tasks.book import TaskBook
 from memlayer.tasks.graph import Graph
+from memlayer.team.places import IN_ORIGIN, IN_WORK_TREE
 from memlayer.team.record import projects_with_team, read_team
 from memlayer.team.teams import Teams
 from memlayer.text.context_block import Budget
@@ -312,8 +313,9 @@ def sends(settings: Settings, home: str, place: str) -> list[str]:
     if share is not None:
         how = " by hand" * (not share.is_automatic)
         out.append(f"prompts, answers and memories to {shown(share.address)}{how}")
-    places = [row.address or "a repository's .memlayer/team" for row in teams if row is not None]
-    return [*out, *(f"promoted notes to {shown(place)}" for place in dict.fromkeys(places))]
+    addresses = dict.fromkeys(row.address for row in teams if row is not None)
+    near = {IN_WORK_TREE: "a repository's .memlayer/team", IN_ORIGIN: "a repository's remote"}
+    return [*out, *(f"promoted notes to {near.get(address) or shown(address)}" for address in addresses)]
 
 
 def _server(provider: str, base_url: str) -> str:

@@ -41,7 +41,7 @@ _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 @dataclass
-class ReadFile:
+class ReadDocument:
     """A document as it was last read."""
 
     mtime_ns: int
@@ -65,7 +65,7 @@ class ExtraFiles:
     max_tokens: int = 400
     overlap_tokens: int = 80
     has_global: bool = False  # whether some of it belongs to every project
-    _known: dict[str, ReadFile] | None = None  # by path
+    _known: dict[str, ReadDocument] | None = None  # by path
     _problems: dict[str, str] = field(default_factory=dict)
 
     def notices(self) -> list[str]:
@@ -106,7 +106,7 @@ class ExtraFiles:
                 looked += 1
                 text, problem = read_text(path)
                 digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:32]
-                known[path] = ReadFile(*at, project_id, digest, problem)
+                known[path] = ReadDocument(*at, project_id, digest, problem)
                 if before is None or (before.digest, before.project_id) != (digest, project_id):
                     stored = self._held(path)
                     wanted = self._pieces(path, text, max(0, at[0] // 1_000_000), project_id, root, stored)
@@ -184,9 +184,9 @@ class ExtraFiles:
             at = os.path.dirname(at)
         return GLOBAL, ""
 
-    def _load(self) -> dict[str, ReadFile]:
+    def _load(self) -> dict[str, ReadDocument]:
         if self._known is None:
-            known = small_files.read(self._path, dict[str, ReadFile]) or {}
+            known = small_files.read(self._path, dict[str, ReadDocument]) or {}
             pieces = [
                 memory
                 for memory in self.store.memories(MemoryQuery(category=Category.CUSTOM, limit=EVERYTHING))

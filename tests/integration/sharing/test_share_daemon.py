@@ -104,7 +104,7 @@ def test_joined_share_is_taken_in_before_a_session(tmp_path: Path) -> None:
     with Daemon(ROOT, home_b) as daemon:
         daemon.settle()
         run_b("share", "setup", url, "--plain", "--yes")
-        assert re.search("taken in +(now, for the first time|20)", run_b("share", "status").stdout)
+        assert re.search("taken in +(not yet: it begins by itself|20)", run_b("share", "status").stdout)
         wait_for(lambda: state_of(run_b)["pull_ms"] and "9090" in run_b("search", "결제 웹훅", "--all-projects").stdout)
         listed = run_b("project", "list").stdout
         assert "shop  no folder on this machine yet" in listed and "no longer there" not in listed

@@ -12,6 +12,7 @@ from memlayer import compose
 from memlayer.cli.terminal.output import sent_line
 from memlayer.config import load_settings
 from memlayer.sharing.share import new_share, write_share
+from memlayer.team.places import IN_ORIGIN, IN_WORK_TREE
 from memlayer.team.record import Team, write_team
 
 ENDPOINT = {"provider": "openai", "model": "tiny"}
@@ -53,14 +54,18 @@ def test_vectors_of_a_provider_that_was_found_are_told(home: Path) -> None:
 def test_share_and_team_are_told_without_a_password(home: Path) -> None:
     share = new_share("https://me:secret@git.example/기억.git", name="노트북", is_encrypted=True, is_automatic=False)
     write_share(str(home), share)
-    write_team(str(home), "0123456789abcdef", Team("", "Kim", True))
+    write_team(str(home), "0123456789abcdef", Team(IN_WORK_TREE, "Kim", True))
+    write_team(str(home), "0123456789abcde0", Team(IN_ORIGIN, "Kim", True))
     told = sent(home, {"consolidation": {"provider": "claude-cli"}})
-    assert told == [
+    assert set(told[2:]) == {
+        "promoted notes to a repository's .memlayer/team",
+        "promoted notes to a repository's remote",
+    }
+    assert told[:2] == [
         "finished sessions to claude-cli",
         "prompts, answers and memories to https://git.example/기억.git by hand",
-        "promoted notes to a repository's .memlayer/team",
     ]
-    assert "secret" not in sent_line(told) and sent_line(told).count("; ") == 2
+    assert "secret" not in sent_line(told) and sent_line(told).count("; ") == 3
 
 
 def test_nothing_is_said_where_nobody_knows() -> None:

@@ -160,7 +160,7 @@ def status(as_json: bool) -> None:
         ("by itself", "at a session's start and end" if state.is_automatic else "no: by push and pull alone"),
         ("to send", counted(state.to_send, "row")),
         ("sent", f"{when(state.push_ms) or 'never'}, {counted(state.objects, 'object')}, {size(state.bytes)}"),
-        ("taken in", when(state.pull_ms) or ("now, for the first time" if is_joining else "never")),
+        ("taken in", when(state.pull_ms) or ("not yet: it begins by itself" if is_joining else "never")),
         ("behind", f"{counted(state.behind, 'commit')}: {line(state.behind_why)}" if state.behind else ""),
         ("to erase", counted(state.to_erase, "forgotten row") if state.to_erase else ""),
         ("problem", f"{line(state.problem)} ({when(state.problem_ms)})" if state.problem else ""),
