@@ -99,7 +99,7 @@ def forget_former(home: str) -> None:
 
 
 def former_logs(home: str, address: str) -> tuple[str, ...]:
-    """Return the names of this home's logs at an address where it stopped."""
+    """Return this home's logs at an address where it stopped."""
     with contextlib.suppress(OSError, ValueError):
         stopped = small_files.load(paths.former_share(home), Share)
         if stopped.address == address:
