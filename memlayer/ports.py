@@ -176,7 +176,6 @@ class StoreStats:
     events: int
     memories: int
     chunks: int
-    sessions: int
     projects: int
     embedded: int
     disk_bytes: int

@@ -70,6 +70,9 @@ class Refusal(StrEnum):
     READ_AGAIN = "retired: drawn from a turn that a model has read since"
 
 
+RETIRED = frozenset((Refusal.DROPPED, Refusal.READ_AGAIN))
+
+
 @dataclass(frozen=True)
 class CheckedNote:
     """A note that passed.

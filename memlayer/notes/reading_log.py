@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memlayer.edge.home import paths
+from memlayer.notes.checks import RETIRED
 from memlayer.records import small_files
 
 MAX_REFUSED = 20  # a session
@@ -46,6 +47,16 @@ class Reading:
     summary: str = ""
     refused: list[dict[str, Any]] = field(default_factory=list)
     questions: list[dict[str, str]] = field(default_factory=list)
+
+    @property
+    def retired_notes(self) -> int:
+        """Memories that it retired, told in `refused` as well."""
+        return sum(row.get("reason") in RETIRED for row in self.refused)
+
+    @property
+    def refused_notes(self) -> int:
+        """Notes of the model that were not kept."""
+        return len(self.refused) - self.retired_notes
 
 
 class ReadingLog:

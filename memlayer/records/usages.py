@@ -80,7 +80,7 @@ class UsageLog:
                 memory,
                 SHOWN,
                 session_id=entry["session_id"],
-                prompt_id=prompts.get(entry["event_id"], ""),
+                prompt_id="" if "start" in entry else prompts.get(entry["event_id"], ""),
                 at_ms=entry["at_ms"],
             )
             for entry in entries
@@ -111,10 +111,14 @@ def cited_in(text: str) -> list[str]:
 
 
 def uses_within(store: Store, days: int) -> UsageShare:
-    """Count uses of some days, a memory once a session. Raises StoreError."""
+    """Count uses of some days, a memory once a session. Raises StoreError.
+
+    The lines that a session starts with are no answer to anything: they count as shown to nobody.
+    """
     seen: dict[str, set[tuple[str, str]]] = {SHOWN: set(), CITED: set(), OPENED: set()}
     for use in store.usages(UsageQuery(since_ms=int(time.time() * 1000) - days * DAY_MS, limit=MANY)):
-        seen[use.how].add((use.memory_id, use.session_id))
+        if use.how != SHOWN or use.prompt_id:
+            seen[use.how].add((use.memory_id, use.session_id))
     return UsageShare(days, len(seen[SHOWN]), len(seen[CITED]), len(seen[OPENED]), len(seen[SHOWN] & seen[CITED]))
 
 

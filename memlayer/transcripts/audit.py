@@ -65,7 +65,7 @@ def finding(seen: Witnessed, *, is_capturing: bool = True) -> tuple[str, str, st
     total = seen.by_hook + seen.by_transcript + seen.waiting + seen.lost
     summary = (
         f"{seen.by_hook} of {total} prompts and answers of "
-        f"{counted(seen.sessions, 'session')} came by hooks, "
+        f"the newest {counted(seen.sessions, 'session')} came by hooks, "
         f"{counted(seen.by_transcript, '', 'were')} found in transcripts afterwards"
     )
     if seen.lost and not is_capturing:

@@ -204,7 +204,10 @@ class Cited(Message):
 
 
 class UsageShare(Message):
-    """Counts of notes within some days; see records.usages.Share."""
+    """Counts of notes within some days.
+
+    shown: at prompts. The lines of starts do not count.
+    """
 
     window_days: int = 0
     shown: int = 0

@@ -10,8 +10,8 @@ from memlayer.wire.message import Asking, Limit, Message, Path
 class ReadingState(Message):
     """The reading of sessions by a language model, in counts.
 
-    reading: a session's id, or "". bare: sessions with nothing to read. why: sessions wait, "" for no reason but their
-    turn.
+    reading: a session's id, or "". retired_notes: memories that readings retired. bare: sessions with nothing to read.
+    why: sessions wait, "" for no reason but their turn.
     """
 
     is_on: bool = False
@@ -22,6 +22,7 @@ class ReadingState(Message):
     gave_up: int = 0
     notes: int = 0
     refused_notes: int = 0
+    retired_notes: int = 0
     calls: int = 0
     tokens: int = 0
     why: str = ""
@@ -79,19 +80,24 @@ class ProjectEstimate(Message):
 
 
 class SessionsRead(Message):
-    """The estimate of a reading, or its counts and what waits."""
+    """The estimate of a reading, or its counts and what waits.
+
+    own_tokens: of the estimate, those that the reader adds to its calls by itself.
+    """
 
     dry_run: bool = False
     is_on: bool = False
     sessions: int = 0
     calls: int = 0
     tokens: int = 0
+    own_tokens: int = 0
     by_project: list[ProjectEstimate] = []
     read: int | UnsetType = UNSET
     waiting: int | UnsetType = UNSET
     problem: str | UnsetType = UNSET
     notes: int | UnsetType = UNSET
     refused_notes: int | UnsetType = UNSET
+    retired_notes: int | UnsetType = UNSET
 
 
 class HeadlinesWritten(Message):

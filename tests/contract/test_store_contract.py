@@ -243,7 +243,7 @@ def test_stats_count(store: Store) -> None:
     fill_for_forgetting(store)
     stats = store.stats()
     assert (stats.events, stats.memories, stats.chunks) == (4, 5, 5)
-    assert (stats.sessions, stats.projects, stats.embedded) == (3, 2, 4)
+    assert (stats.projects, stats.embedded) == (2, 4)
     kept = store.memories()
     assert stats.by_project == Counter(memory.project_id for memory in kept) and len(stats.by_project) == 2
     assert stats.by_category == Counter(memory.category for memory in kept)

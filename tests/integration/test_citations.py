@@ -88,6 +88,30 @@ def test_shown_then_cited_then_forgotten(told: Told) -> None:
     assert told.cited() == [] and told.used()["shown"] == 0
 
 
+def test_lines_of_a_start_are_shown_to_nobody(told: Told) -> None:
+    """Nobody asked for them: uncited, they are no reason to raise recall.min_chance."""
+    told.cli("remember", "커밋 메시지는 영어로 쓴다, commit messages are English")
+    told.daemon.settle()
+    for session in ("a", "b", "c"):
+        assert "[mem:" in told.hook("session_start", session, source="startup").context
+        told.hook.turn(session, "p" + session, "안녕", "안녕하세요.")
+    told.daemon.settle()
+    assert told.used()["shown"] == 0
+    assert told.hook("user_prompt_submit", "d", "pd", prompt=QUESTION).context
+    told.hook("stop", "d", "pd", last_assistant_message="ClickHouse.")
+    told.daemon.settle()
+    assert told.used()["shown"] == 1 and "1 shown at prompts" in told.cli("stats").stdout
+
+
+def test_sessions_are_counted_alike(told: Told, tmp_path: Path) -> None:
+    told.cli("remember", "커밋 메시지는 영어로 쓴다")  # of no session
+    told.hook("session_start", "silent", source="startup")
+    told.daemon.settle()
+    exported = json.loads(told.cli("export", str(tmp_path / "all.jsonl"), "--json").stdout)["counts"]["sessions"]
+    listed = json.loads(told.cli("sessions", "--all-projects", "--json").stdout)["total"]
+    assert json.loads(told.cli("stats", "--json").stdout)["counts"]["sessions"] == exported == listed
+
+
 def test_citing_session_is_named_as_elsewhere(told: Told) -> None:
     """By its first eight characters, as in every list, so that `--session` takes them."""
     session = "b8af73c1-9d2e-4a51-8f00-0123456789ab"

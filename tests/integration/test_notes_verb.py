@@ -77,6 +77,8 @@ def test_on_reads_status_tells_off_stops(
     refused = run("notes", "--refused").stdout
     assert "5433" in refused and "reason" in refused
     assert "Off" in run("notes", "off").stdout
+    offered = run("notes", "status").stdout.partition("If you turn it on")[2]  # by `notes on` alone
+    assert "your own `claude` command (haiku)" in offered and "127.0.0.1" not in offered and "tiny" not in offered
     play(hook, "s2")
     daemon.settle()
     assert len(api.asked) == 1
@@ -149,7 +151,7 @@ def test_state_while_off_tells_the_reader_the_price_and_the_way(
     planned = json.loads(cli("notes", "read", "--dry-run", "--json").stdout)
     cli.environment.update(ANTHROPIC_API_KEY="k", OPENAI_API_KEY="", CLAUDECODE="1")
     told = cli("notes", "status").stdout
-    assert "1 session not read, about {:,} tokens".format(round(planned["tokens"], -2)) in told
+    assert "1 session, about {:,} tokens, 1,500 of them `claude`'s own".format(round(planned["tokens"], -2)) in told
     assert "with the key in ANTHROPIC_API_KEY: `/memlayer:memory-notes on --provider anthropic`" in told
     assert "OPENAI_API_KEY" not in told and "/memlayer:memory-notes on`" in told
     assert "memlayer notes on" not in told
@@ -167,7 +169,11 @@ def test_earlier_sessions_are_read_once(
     assert (planned["counts"]["sessions"], planned["is_on"]) == (3, False)
     assert "No model reads sessions" in run("notes", "read", "--yes", code=1).stderr
     run(*on(api))
-    assert "Add --yes" in run("notes", "read", "--last", "3", code=1).stderr
+    told = run("notes", "read", "--last", "3", code=1).stderr
+    assert told.startswith("memlayer: A model would read 3 sessions, about ") and "Add --yes" in told
+    again = json.loads(run("notes", "read", "--last", "3", "--dry-run", "--json").stdout)
+    assert (again["own_tokens"], planned["own_tokens"]) == (0, 3 * 1500)  # a server adds nothing of its own
+    assert abs(again["tokens"] - (planned["tokens"] - planned["own_tokens"])) < 200  # and notes known meanwhile
     assert api.asked == []
     done = json.loads(run("notes", "read", "--last", "3", "--yes", "--json").stdout)
     assert (done["read"], done["waiting"], done["problem"], done["calls"]) == (3, 0, "", 3)

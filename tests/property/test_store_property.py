@@ -116,7 +116,7 @@ def answers(store: Store) -> list[object]:
         for scope in scopes
     ]
     stats = store.stats()
-    counts = (stats.events, stats.memories, stats.chunks, stats.sessions, stats.projects, stats.embedded)
+    counts = (stats.events, stats.memories, stats.chunks, stats.projects, stats.embedded)
     unembedded = {chunk.id for chunk in store.unembedded(MODEL, 50)}
     return [store.events(), store.memories(MemoryQuery(order="importance")), by_text, by_vector, counts, unembedded]
 

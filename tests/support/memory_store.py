@@ -286,7 +286,6 @@ class MemoryStore:
                 events=len(self._events),
                 memories=len(self._memories),
                 chunks=len(self._chunks),
-                sessions=len({event.session_id for event in self._events.values()}),
                 projects=len({event.project_id for event in self._events.values()}),
                 embedded=sum(1 for chunk in self._chunks.values() if chunk.vector is not None),
                 disk_bytes=0,

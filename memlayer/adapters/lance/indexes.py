@@ -205,7 +205,7 @@ def table_state(table: LanceTable) -> dict[str, object]:
 
 def stats_of(tables: Mapping[str, LanceTable], folder: Path) -> StoreStats:
     """Count the rows, reading a few short columns, no texts."""
-    scopes = tables[EVENTS].select(["session_id", "project_id"])
+    scopes = tables[EVENTS].select(["project_id"])
     kept = tables[MEMORIES].select(["category", "kind", "project_id", "superseded_by", "settled"])
     holds = pc.equal(kept.column("superseded_by"), "")
     core = kept.filter(pc.and_(pc.equal(kept.column("category"), Category.CORE), holds))
@@ -214,7 +214,6 @@ def stats_of(tables: Mapping[str, LanceTable], folder: Path) -> StoreStats:
         events=scopes.num_rows,
         memories=kept.num_rows,
         chunks=tables[CHUNKS].count(),
-        sessions=pc.count_distinct(scopes.column("session_id")).as_py(),
         projects=pc.count_distinct(scopes.column("project_id")).as_py(),
         embedded=tables[CHUNKS].count(differs("model", "")),
         disk_bytes=_disk_bytes(folder),

@@ -33,7 +33,7 @@ from memlayer.edge.terminal.names import in_present_names
 from memlayer.errors import MemlayerError, UserError
 
 SHELLS = ("bash", "zsh", "fish")
-UNKNOWN = "unknown: that needs the runtime"
+UNKNOWN, BUILD = "unknown: that needs the runtime", "run `memlayer setup`"
 Result = TypeVar("Result")
 
 
@@ -123,14 +123,14 @@ def beside(work: Callable[[], Result]) -> Future[Result]:
 
 def without_runtime(home: str) -> Iterator[Check]:
     """Yield the checks of settings and daemon as far as possible."""
-    yield Check("settings", WARN, UNKNOWN)
+    yield Check("settings", WARN, UNKNOWN, BUILD)
     status = client(home).status()
     if status is None:
         yield Check("daemon", WARN, "not running, and cannot be started", "turns are kept on disk meanwhile")
     else:
-        yield Check("daemon", WARN, f"{daemon_line(status)}; its runtime has been deleted", "memlayer setup")
+        yield Check("daemon", WARN, f"{daemon_line(status)}; its runtime has been deleted", BUILD)
     for name in ("store", "model", "turns kept"):
-        yield Check(name, WARN, UNKNOWN)
+        yield Check(name, WARN, UNKNOWN, BUILD)
 
 
 def client(home: str) -> Client:

@@ -32,6 +32,9 @@ STYLES = {OK: "green", WARN: "yellow", FAIL: "bold red"}
 SLOW_START_MS = 60
 RESTART = "`memlayer daemon restart`"
 CORRECT = "correct that line; until then `enabled: false` still switches off"
+SLOW = (
+    "a busy machine is slow as well: run `memlayer doctor` again; if it stays, `memlayer setup` with a faster python3"
+)
 SCRIPT = re.compile(r"hooks/(run)\"? (\w+)")
 
 SPOOL_MAX_AGE_S = 300.0
@@ -130,8 +133,8 @@ def interpreter(home: str) -> Check:
         took_ms = start_ms(python)
         if took_ms is None:
             return Check("python3", FAIL, f"{python} does not run", "run `memlayer setup`")
-        state = WARN if took_ms > SLOW_START_MS else OK
-        return Check("python3", state, f"hooks run on {python}, {took_ms:.0f} ms a start")
+        says = f"hooks run on {python}, {took_ms:.0f} ms a start"
+        return Check("python3", WARN, says, SLOW) if took_ms > SLOW_START_MS else Check("python3", OK, says)
     on_path = shutil.which("python3")
     took_ms = start_ms(on_path) if on_path else None
     if on_path is None or took_ms is None:
@@ -171,7 +174,7 @@ def permissions(home: str) -> Check:
     try:
         at_home = os.stat(home)
     except OSError as bad:
-        return Check(name, WARN, f"{home}: {bad.strerror}; nothing has been kept yet")
+        return Check(name, WARN, f"{home}: {bad.strerror}; nothing has been kept yet", "the next session makes it")
     if at_home.st_uid != os.getuid():
         return Check(name, FAIL, f"{home} belongs to another user", "set MEMLAYER_HOME to a folder of your own")
     if not os.access(home, os.W_OK | os.X_OK):
@@ -246,7 +249,7 @@ def settings(held: Callable[[str], SettingsHeld], folder: str) -> Iterator[Check
     root = project.locate(folder).root
     if os.path.lexists(os.path.join(root, project.SETTINGS_NAME)):
         for warning in held(root).warnings:
-            yield Check("settings", WARN, line(warning))
+            yield Check("settings", WARN, line(warning), "correct that line; all others of the file hold")
 
 
 def key_of(variable: str) -> str:

@@ -26,6 +26,7 @@ READ_TRANSCRIPTS_S = 120.0
 ANSWER_S = 10.0
 TELLING_NOTES = 100  # fewer say nothing about recall
 LEAST_CITED = 0.05  # share of the notes shown, below which most of them are noise
+AGAIN = "run `memlayer doctor` again once the daemon answers"
 SHARE_PAGE = "docs/sharing.md"
 NOTES_PAGE = "docs/notes.md#when-sessions-wait"
 # How a person sees for themselves whether the model answers.
@@ -56,9 +57,8 @@ def daemon(client: Client) -> Iterator[Check]:
         status = settled(client)
     except MemlayerError as error:
         yield Check("daemon", FAIL, str(error), "turns are kept on disk meanwhile; try `memlayer daemon restart`")
-        yield Check("store", WARN, "unknown: no daemon answers")
-        yield Check("model", WARN, "unknown: no daemon answers")
-        yield Check("turns kept", WARN, "unknown: no daemon answers")
+        for name in ("store", "model", "turns kept"):
+            yield Check(name, WARN, "unknown: no daemon answers", AGAIN)
         return
     if status.job_errors:
         with contextlib.suppress(MemlayerError):  # a job that failed once may succeed now: run all of them again
@@ -81,7 +81,7 @@ def share(client: Client) -> Iterator[Check]:
     try:
         status = client.ask(sharing.ShareStatus(), deadline_s=ANSWER_S)
     except MemlayerError as error:
-        yield Check("share", WARN, line(error, 300))
+        yield Check("share", WARN, line(error, 300), "`memlayer share status` says more")
         return
     if not status.address:
         return
@@ -133,7 +133,8 @@ def used(client: Client) -> Iterator[Check]:
     shown, cited = int(usage.shown or 0), int(usage.cited_of_shown or 0)
     if shown < TELLING_NOTES:
         return
-    says = f"{cited} of {shown} notes shown in {usage.window_days} days were cited ({100 * cited / shown:.0f} %)"
+    share = f"{100 * cited / shown:.0f} %"
+    says = f"{cited} of {shown} notes given at prompts in {usage.window_days} days were cited ({share})"
     if cited < LEAST_CITED * shown:
         yield Check("recall", WARN, says, "`memlayer given` shows them; a higher recall.min_chance gives fewer")
     else:
@@ -206,7 +207,7 @@ def kept(client: Client) -> Check:
     try:
         answer = client.ask(upkeep_ops.Witness(), deadline_s=READ_TRANSCRIPTS_S)
     except MemlayerError as error:
-        return Check("turns kept", WARN, f"unknown: {line(error)}")
+        return Check("turns kept", WARN, f"unknown: {line(error)}", AGAIN)
     state, says, remedy = answer.finding
     return Check("turns kept", state, line(says), line(remedy))
 

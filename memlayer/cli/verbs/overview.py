@@ -257,7 +257,7 @@ def say_machinery(stats: Mapping[str, Any]) -> None:
     if notes.get("is_on") or notes.get("read"):
         rows = (
             ("sessions read", "read"), ("nothing to read in", "bare"), ("waiting", "waiting"), ("notes", "notes"),
-            ("refused", "refused_notes"),
+            ("refused", "refused_notes"), ("earlier memories retired", "retired_notes"),
         )  # fmt: skip
         pairs("Memory notes", [(name, f"{notes.get(key, 0):,}") for name, key in rows])
     hooks = stats.get("hooks") or {}
@@ -300,7 +300,8 @@ def _used(usage: Mapping[str, Any]) -> str:
     if not shown and not cited:
         return ""
     share = f" ({100 * usage['cited_of_shown'] / shown:.0f} % of those shown)" if shown else ""
-    return f"in {usage.get('window_days')} days {shown} shown, {cited} cited{share}, {usage.get('opened')} opened"
+    shown_cited = f"{shown} shown at prompts, {cited} cited{share}"
+    return f"in {usage.get('window_days')} days {shown_cited}, {usage.get('opened')} opened"
 
 
 def _secrets(by_kind: Mapping[str, int]) -> str:

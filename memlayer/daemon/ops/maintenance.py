@@ -44,6 +44,7 @@ def stats(state: State, arguments: ops.Stats, progress: Progress) -> ops.StatsFo
     return arguments.read_answer(
         {
             **counts,
+            "sessions": len(state.sessions.all()),  # as `sessions` and an export count them
             "used": uses_within(services.store, USED_DAYS).fields(),
             "used_ever": used_ever,
             "consolidated": turns.get(RULES, 0),

@@ -195,6 +195,7 @@ def read(state: State, arguments: ops.ReadSessions, progress: Progress) -> Sessi
         sessions=len(estimates),
         calls=sum(row.calls for row in estimates),
         tokens=sum(row.tokens for row in estimates),
+        own_tokens=sum(row.calls for row in estimates) * _own_tokens(services.reader),
         by_project=_by_project(state, estimates),
     )
     if arguments.dry_run or not estimates:
@@ -213,6 +214,7 @@ def read(state: State, arguments: ops.ReadSessions, progress: Progress) -> Sessi
         tokens=after["tokens"] - before["tokens"],
         notes=after["notes"] - before["notes"],
         refused_notes=after["refused_notes"] - before["refused_notes"],
+        retired_notes=after["retired_notes"] - before["retired_notes"],
         read=len(ids) - left,
         waiting=left,
         problem=problem,
@@ -222,7 +224,7 @@ def read(state: State, arguments: ops.ReadSessions, progress: Progress) -> Sessi
 def _unread(state: State, project_id: str, last: int, progress: Progress) -> Iterator[Estimate]:
     """Yield sessions that a model may read, the newest first."""
     services, now_ms = services_of(state), int(time.time() * 1000)
-    own_tokens = services.reader.own_tokens if services.reader is not None else PROVIDERS["claude-cli"].own_tokens
+    own_tokens = _own_tokens(services.reader)
     count = 0
     for session in sessions_of(state, project_id):
         is_new = session.said_ms > session.noted_ms and is_session_over(session, now_ms)
@@ -244,6 +246,11 @@ def _unread(state: State, project_id: str, last: int, progress: Progress) -> Ite
         yield Estimate(session, calls, tokens)
         if count == last:
             return
+
+
+def _own_tokens(reader: SessionReader | None) -> int:
+    """Return the tokens that a reader adds to each call."""
+    return reader.own_tokens if reader is not None else PROVIDERS["claude-cli"].own_tokens
 
 
 def sessions_of(state: State, project_id: str = "") -> list[Session]:
@@ -272,7 +279,8 @@ def _counts(rows: Iterator[Reading]) -> dict[str, int]:
         "calls": sum(row.calls for row in readings),
         "tokens": sum(row.tokens for row in readings),
         "notes": sum(row.notes for row in readings),
-        "refused_notes": sum(len(row.refused) for row in readings),
+        "refused_notes": sum(row.refused_notes for row in readings),
+        "retired_notes": sum(row.retired_notes for row in readings),
     }
 
 
@@ -312,7 +320,7 @@ def headline(state: State, arguments: ops.Headlines, progress: Progress) -> Head
     calls = [waiting[at : at + NOTES_IN_A_CALL] for at in range(0, len(waiting), NOTES_IN_A_CALL)]
     subjects = [note.subject for note in known]
     sent = sum(tokens_of(headlines_prompt()) + tokens_of(headlines_request(notes, subjects)) for notes in calls)
-    own_tokens = reader.own_tokens if reader is not None else PROVIDERS["claude-cli"].own_tokens
+    own_tokens = _own_tokens(reader)
     answer = HeadlinesWritten(
         dry_run=arguments.dry_run, is_on=reader is not None, notes=len(waiting), calls=len(calls),
         tokens=sent + len(calls) * own_tokens + len(waiting) * HEADLINE_TOKENS, written=0, problem="",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import shutil
@@ -44,6 +45,25 @@ def plugin_copy(folder: Path) -> Path:
     shutil.copytree(ROOT / ".claude-plugin", folder / ".claude-plugin")
     shutil.copytree(ROOT / "hooks", folder / "hooks")
     return folder
+
+
+@pytest.mark.parametrize(
+    "file", sorted((ROOT / "memlayer" / "cli" / "doctor").glob("*.py")), ids=lambda file: file.stem
+)
+def test_a_warning_has_a_cure(file: Path) -> None:
+    """Whatever else is wrong at the time: a warning without one leaves a person alone."""
+    for call in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "Check":
+            is_ok = isinstance(call.args[1], ast.Name) and call.args[1].id == "OK"
+            assert is_ok or len(call.args) == 4, ast.unparse(call)
+
+
+@pytest.mark.parametrize(("took_ms", "state"), [(61.0, WARN), (900.0, WARN), (59.0, OK)])
+def test_a_slow_start_says_its_cure(made: Path, monkeypatch: pytest.MonkeyPatch, took_ms: float, state: str) -> None:
+    (made / "python").write_text(sys.executable + "\n")
+    monkeypatch.setattr(checks, "start_ms", lambda _: took_ms)
+    told = checks.interpreter(str(made))
+    assert told.state == state and ("memlayer setup" in told.remedy) is (state == WARN)
 
 
 def test_manifest_whole_and_damaged(tmp_path: Path) -> None:

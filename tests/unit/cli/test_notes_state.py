@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from memlayer.cli.verbs.curation.notes import status_rows
+from memlayer.notes.checks import Refusal
+from memlayer.notes.reading_log import Reading
 from memlayer.wire.notes import NotesState
 
 STATE: dict[str, Any] = {
@@ -15,6 +17,12 @@ STATE: dict[str, Any] = {
     "is_enabled": True, "is_allowed": True, "today_tokens": 0, "all_tokens": 0, "daily_tokens": 200_000,
     "is_over": False, "problem": "", "problem_ms": 0, "model_missing": "",
 }  # fmt: skip
+
+
+def test_retired_memories_are_no_refused_notes() -> None:
+    reasons = [Refusal.DROPPED, Refusal.NO_QUOTE, Refusal.READ_AGAIN, Refusal.READ_AGAIN, "기타"]
+    reading = Reading("s1", refused=[{"text": "배포는 금요일", "reason": str(reason)} for reason in reasons])
+    assert (reading.refused_notes, reading.retired_notes) == (2, 3)
 
 
 @pytest.mark.parametrize(
@@ -29,6 +37,9 @@ STATE: dict[str, Any] = {
         ({"bare": 3, "read": 2}, "sessions read", "2"),
         ({}, "nothing to read", ""),
         ({"is_on": False, "waiting": 0}, "waiting", ""),
+        ({"notes": 2, "refused_notes": 1, "retired_notes": 3}, "notes written", "2, 1 refused"),
+        ({"notes": 2, "refused_notes": 1, "retired_notes": 3}, "earlier memories retired", "3"),
+        ({"notes": 2}, "earlier memories retired", ""),
     ],
 )
 def test_a_row_tells_the_reason(changed: dict[str, Any], name: str, shown: str) -> None:

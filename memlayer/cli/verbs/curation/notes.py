@@ -205,6 +205,7 @@ def status_rows(state: NotesState) -> list[tuple[str, str]]:
         ("given up", f"{counted(state.gave_up, 'part')}: no usable answer" if state.gave_up else ""),
         ("waiting", (f"{waiting:,}" + (f": {line(waits_for, 300)}" if waiting else "")) if is_on else ""),
         ("notes written", f"{state.notes:,}, {state.refused_notes:,} refused" if is_used else ""),
+        ("earlier memories retired", f"{state.retired_notes:,}" if state.retired_notes else ""),
         ("tokens today", f"{state.today_tokens:,} of {state.daily_tokens:,}" if is_on else ""),
         ("tokens in all", f"{state.all_tokens:,}" if state.all_tokens else ""),
         ("last error", f"{line(state.problem, 300)} ({when(state.problem_ms)})" if state.problem else ""),
@@ -263,7 +264,7 @@ def read_verb(last: int, project: str | None, dry_run: bool, yes: bool, as_json:
     """
     wanted = ops.ReadSessions(last, project_dir(project) if project else "", dry_run=True)
     plan = ask(wanted, is_long=True, quiet=as_json)
-    count, estimate = plan.sessions, f"{counted(plan.sessions, 'session')}, about {round(plan.tokens, -2):,} tokens"
+    count, estimate = plan.sessions, readers.estimate_of(plan)
     if as_json and (dry_run or not count):
         end_with_json(plan)
     if not count:
@@ -276,7 +277,7 @@ def read_verb(last: int, project: str | None, dry_run: bool, yes: bool, as_json:
     if not plan.is_on:
         raise UserError("No model reads sessions. `memlayer notes on` turns it on")
     if not yes:
-        confirm(f"{estimate} read", as_json)
+        confirm("read", estimate, as_json)
     try:
         done = ask(ops.ReadSessions(last, wanted.project_dir), as_json, is_long=True)
     except KeyboardInterrupt:
@@ -320,7 +321,7 @@ def headline_verb(project: str | None, dry_run: bool, yes: bool, as_json: bool) 
     if not plan.is_on:
         raise UserError("No model reads sessions. `memlayer notes on` turns it on")
     if not yes:
-        confirm(f"headlines written for {estimate}", as_json)
+        confirm("write", f"headlines for {estimate}", as_json)
     done = ask(ops.Headlines(project_dir(project)), as_json, is_long=True)
     say(f"Wrote {counted(done.written, 'headline')} for {counted(done.notes, 'note')}.")
     if done.problem:
@@ -336,7 +337,7 @@ def say_plan(plan: SessionsRead, estimate: str) -> None:
     say((f"Would be read: {estimate}", "bold"), ", estimated high.")
 
 
-def confirm(work: str, as_json: bool) -> None:
-    """Ask whether to have work done. Raises UserError at a no."""
-    would = f"This would have {work}. Add --yes, or --dry-run to see them"
-    agree(f"Have {work}?", would=would, no="Nothing is sent", as_json=as_json)
+def confirm(verb: str, work: str, as_json: bool) -> None:
+    """Ask before a model does work. Raises UserError at a no."""
+    would = f"A model would {verb} {work}. Nothing is sent yet. Add --yes to agree, or --dry-run to see more"
+    agree(f"Have a model {verb} {work}?", would=would, no="Nothing is sent", as_json=as_json)

@@ -105,8 +105,7 @@ def offer_rows(state: NotesState, unread: SessionsRead) -> list[tuple[str, str]]
     """
     from memlayer.config.providers import program_path
 
-    changes = {} if state.provider != "rules" else {"consolidation.provider": [DEFAULT_PROVIDER]}
-    would = planned(changes)
+    would = planned(changes_for(None, None, None, None) if state.provider == "rules" else {})
     name, payer = reader_of(would)
     program = program_path() if would.provider == DEFAULT_PROVIDER else ""
     place = f", found at {line(short_path(program))}" if program else ", which is not found on this machine"
@@ -116,13 +115,18 @@ def offer_rows(state: NotesState, unread: SessionsRead) -> list[tuple[str, str]]
         ("price", f"about {SESSION_TOKENS:,} tokens a session {payer}, at most {would.daily_tokens:,} a day"),
         (
             "earlier sessions",
-            f"{counted(unread.sessions, 'session')} not read, about {round(unread.tokens, -2):,} tokens: read only by "
-            "`memlayer notes read`" if unread.sessions else "",
+            f"{estimate_of(unread)}: not read, and only by `memlayer notes read`" if unread.sessions else "",
         ),
         ("say yes", "`memlayer notes on`"),
         *(("or", f"{READERS[row][0]}, with the key in {variable}: {BY_KEY[row]}") for row, variable in keys.items()),
         ("or", LOCAL),
     ]  # fmt: skip
+
+
+def estimate_of(plan: SessionsRead) -> str:
+    """Return the sessions of an estimate and their tokens."""
+    own = f", {plan.own_tokens:,} of them `claude`'s own words around the calls" if plan.own_tokens else ""
+    return f"{counted(plan.sessions, 'session')}, about {round(plan.tokens, -2):,} tokens{own}"
 
 
 def key_at_hand(provider: str) -> str:
