@@ -47,6 +47,7 @@ an error:
 | `text`, `snippet`, `preview` | a memory's whole text, the part of it that matches, its first 50 characters |
 | `event_type` | `turn`, `day`, `note`, or the kind of a statement: decision, preference, fact, ... |
 | `superseded_by` | the id of the memory that replaced it, or ""; `newer`, `older`: the memories themselves |
+| `state` | current, superseded, reworded (an earlier wording) or retired |
 | `at_ms`, `at` | Unix time in ms, and as an ISO 8601 date; likewise `superseded_ms`, `superseded_at` |
 | `path`, `start_line`, `end_line` | its lines in `MEMORY.md`, a day's file or a document; "" and 0: none |
 

@@ -46,7 +46,7 @@ SECTIONS = {
     },
     "Work": {
         "task": ("project.tasks", "List, add, close, block or show tasks."),
-        "project": ("project.choice", "Show a project's topics, or choose the one of a folder."),
+        "project": ("project.choice", "List projects, show topics, or choose a folder's project."),
         "agent": ("agent", "Talk with a language model that has this memory."),
         "team": ("sharing.team", "Share promoted notes with colleagues, by git, folder or bucket."),
         "share": ("sharing.share", "Share memories between your machines, by folder, git or bucket."),

@@ -27,6 +27,7 @@ SOURCE = "import"
 # A transcript unknown to hooks and written to so lately may be in mid-turn. A part of the answer would be taken for the
 # whole.
 GOING_ON_S = 60
+GOING_ON = "turns that may still go on: import again a minute after their session"
 COPIES = "copies of another session"
 
 
@@ -115,7 +116,7 @@ class TranscriptHistory:
         if batch.events:
             yield self._checked(batch, counts)
         if left:
-            tally.passes("turns that may still go on")
+            tally.passes(GOING_ON)
         else:
             self._log.done(file.path, file.size, file.mtime_ns)
         counts.lines += tally.lines

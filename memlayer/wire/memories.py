@@ -12,7 +12,8 @@ from memlayer.wire.message import Asking, Limit, Message, Names, Path, TextOrNon
 class MemoryRow(Message):
     """A memory (model.Memory) with the name of its project.
 
-    text: with the mark of its kind. headline: "" where nobody wrote one.
+    text: with the mark of its kind. headline: "" where nobody wrote one. state: current, superseded, reworded or
+    retired.
     """
 
     id: str = ""
@@ -38,6 +39,7 @@ class MemoryRow(Message):
     error: str = ""
     headline: str = ""
     subject: str = ""
+    state: str = ""
 
 
 class SearchMode(Message):
@@ -247,9 +249,8 @@ class SourceRow(Message):
 
 
 class Version(MemoryRow):
-    """A memory's current, superseded, reworded or retired version, and the reason."""
+    """A memory's version, and the reason of a retired one."""
 
-    state: str = ""
     why: str = ""
     sources: list[SourceRow] = []
 

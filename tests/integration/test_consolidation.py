@@ -6,6 +6,7 @@ Real hooks, a real daemon, the command line; and daemons that are killed meanwhi
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -132,6 +133,26 @@ def test_remember_names_superseded_keeps_no_secret(story: Story) -> None:
     refused = story.cli("remember", "<private>아무것도</private>")
     assert refused.returncode == 0 or "Nothing to remember" in refused.stderr
     assert len(story.core()) == 1
+
+
+def test_what_holds_no_more_is_named_alike_everywhere(story: Story) -> None:
+    for said in (MAYA, POSTGRES):
+        story.say("s1", said)
+    story.cli("remember", CLICKHOUSE[0])
+    maya = next(one for one in story.core() if "Maya" in one["text"])
+    story.cli("edit", maya["citation"], "Maya and", "Jun own billing")
+    dropped = story.verb("remember", "커밋 메시지는 항상 영어로 쓴다")["memory"]
+    assert story.cli("review", "drop", dropped["citation"]).returncode == 0
+    every = {one["key"]: one for one in story.verb("list", "core", "--all")["memories"]}
+    states = {key: one["state"] for key, one in every.items()}
+    assert sorted(states.values()) == ["current", "current", "retired", "reworded", "superseded"]
+    listed = story.cli("list", "core", "--all").stdout
+    for key, state in states.items():
+        word = {"superseded": "replaced", "reworded": "earlier wording", "retired": "retired"}.get(state, "")
+        [head] = [row for row in listed.splitlines() if row.startswith(key + " ")]
+        assert head.endswith("  " + word) if word else not re.search("replaced|wording|retired", head), head
+        [version] = [one for one in story.verb("show", "--history", key)["versions"] if one["key"] == key]
+        assert version["state"] == state and word in story.cli("show", key).stdout
 
 
 def test_pin_edit_and_their_errors(story: Story) -> None:

@@ -21,8 +21,19 @@ def test_folder_of_a_repository_takes_none_of_it_along(tmp_path: Path, how: tupl
         assert Cli(tmp_path / "home", repository)("remember", "포트는 7481번이다").returncode == 0
         refused = Cli(tmp_path / "home", tools)("project", *how)
         assert refused.returncode == 1 and str(repository) in refused.stderr and "one project" in refused.stderr
+        assert "show --file PATH" in refused.stderr
         listed = json.loads(Cli(tmp_path / "home", repository)("list", "--json").stdout)
         assert [row["text"] for row in listed["memories"]] == ["포트는 7481번이다"]
+
+
+def test_alone_it_lists_the_projects(tmp_path: Path) -> None:
+    folder = tmp_path / "가게 shop"
+    folder.mkdir()
+    with Daemon(ROOT, tmp_path / "home", {"embedding": {"provider": "none"}}):
+        cli = Cli(tmp_path / "home", folder)
+        cli("remember", "포트는 7481번이다")
+        alone = cli("project")
+        assert (alone.returncode, alone.stdout) == (0, cli("project", "list").stdout) and "가게 shop" in alone.stdout
 
 
 def test_parted_project_has_a_name_of_its_own(tmp_path: Path) -> None:

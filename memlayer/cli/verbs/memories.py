@@ -25,7 +25,7 @@ from memlayer.cli.terminal.invocation import (
 )
 from memlayer.cli.terminal.output import line, memory_title, say, say_body, say_headline, session_name, when
 from memlayer.cli.terminal.typist import BY_PERSON, is_model
-from memlayer.cli.verbs.browse import say_text
+from memlayer.cli.verbs.browse import STATE_WORDS, say_text
 from memlayer.edge.home.registry import GLOBAL
 from memlayer.errors import MemlayerError, UserError
 from memlayer.text.context_block import quoted
@@ -199,11 +199,10 @@ def history_verb(id_: tuple[str, ...], from_stdin: bool, as_json: bool) -> None:
 def _say_version(version: memory_ops.Version, is_asked: bool) -> None:
     state = version.state
     ended = when(version.superseded_ms)
-    labels = {"current": "current", "superseded": "replaced", "reworded": "earlier wording", "retired": "retired"}
     colour = "green" if state == "current" else "yellow"
     say(
         "> " if is_asked else "  ",
-        (labels.get(state, state), colour),
+        (STATE_WORDS.get(state, state), colour),
         f" {ended}  " if ended else "  ",
         *memory_title(version),
     )

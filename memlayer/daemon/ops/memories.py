@@ -91,7 +91,6 @@ def history(state: State, arguments: ops.History, progress: Progress) -> ops.Ver
     memory = one_named(store, arguments.id_)
     newest = lineage.head(store, memory)
     versions = [newest, *lineage.before(store, newest)]
-    by_id = {version.id: version for version in versions}
     events = events_by_id(store, (source for version in versions for source in version.source_ids))
     reasons = _retirements(state)
     return ops.Versions(
@@ -99,7 +98,6 @@ def history(state: State, arguments: ops.History, progress: Progress) -> ops.Ver
         versions=[
             ops.Version.of(
                 memory_row(state, version),
-                state=lineage.state_of(version, by_id.get),
                 why=reasons.get(version.id) or reasons.get(version.text, ""),
                 sources=[
                     ops.SourceRow.of(events[key])

@@ -101,11 +101,17 @@ def test_history_shows_states_and_sources(cli: Cli) -> None:
 
 
 def test_show_tells_what_superseded_what(cli: Cli) -> None:
-    gone = {**OLD, "superseded_by": "new"}
+    gone = {**OLD, "superseded_by": "new", "state": "superseded"}
     matches = [
         {"memory": gone, "events": [], "neighbours": [], "newer": [CORE], "older": []},
         {"memory": {**CORE, "pinned": True}, "events": [], "neighbours": [], "newer": [], "older": [gone]},
-        {"memory": {**OLD, "superseded_by": OLD["id"]}, "events": [], "neighbours": [], "newer": [], "older": []},
+        {
+            "memory": {**OLD, "superseded_by": OLD["id"], "state": "retired"},
+            "events": [],
+            "neighbours": [],
+            "newer": [],
+            "older": [],
+        },
         {"memory": gone, "events": [], "neighbours": []},
     ]
     with ScriptedDaemon(cli.home, {"show": lambda _: {"matches": [matches.pop(0)]}}):

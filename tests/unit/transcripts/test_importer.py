@@ -12,7 +12,7 @@ from memlayer.model import turn_memory_id
 from memlayer.ports import DeletionPlan, MemoryQuery, Selection
 from memlayer.records.tombstones import Tombstones
 from memlayer.transcripts import importer
-from memlayer.transcripts.importer import Batch, Gathered
+from memlayer.transcripts.importer import GOING_ON, Batch, Gathered
 from tests.support.past import Past
 from tests.support.transcripts import LONG_AGO_S, record, recorded, turn, write
 
@@ -117,7 +117,7 @@ def test_running_turn_is_left_to_hooks(past: Past) -> None:
     write(past.projects_folder, "s", turn(1, session="s", cwd=CWD) + turn(2, session="s", cwd=CWD), cwd=CWD)
     past.hook("session_start", "s", "", 0, CWD, source="resume")
     counts = past.run()
-    assert (counts.turns, counts.skipped["turns that may still go on"]) == (1, 1)
+    assert (counts.turns, counts.skipped[GOING_ON]) == (1, 1)
     assert not any("질문 2" in text for text in past.said)
     past.end("s", CWD)
     counts = past.run()
@@ -128,7 +128,7 @@ def test_running_turn_is_left_to_hooks(past: Past) -> None:
 def test_only_turn_of_a_fresh_transcript_comes_later(past: Past) -> None:
     path = write(past.projects_folder, "s", turn(1, session="s", cwd=CWD), cwd=CWD)
     os.utime(path)
-    assert past.run().skipped["turns that may still go on"] == 1
+    assert past.run().skipped[GOING_ON] == 1
     assert past.run().unchanged == 0
     os.utime(path, (LONG_AGO_S, LONG_AGO_S))
     counts = past.run()

@@ -20,10 +20,12 @@ from memlayer.wire import record as ops
 from memlayer.wire import upkeep as upkeep_ops
 
 
-@click.group("project")
-def project_verb() -> None:
-    """Show a project's topics, or choose the one of a folder.
+@click.group("project", invoke_without_command=True)
+@click.pass_context
+def project_verb(context: click.Context) -> None:
+    """List projects, show topics, or choose a folder's project.
 
+    Without another word it lists them.
     A project is known by its remote, its repository or its folder. Where that is wrong, the person's choice goes
     before. Nothing that is stored moves: a choice is for the folder's next sessions, and each can be taken back.
 
@@ -34,6 +36,8 @@ def project_verb() -> None:
       memlayer project move ~/old-name
       memlayer project part
     """
+    if context.invoked_subcommand is None:
+        context.invoke(list_)
 
 
 project_verb.add_command(topics_verb)
@@ -73,7 +77,10 @@ def join(name: str, project: str | None, as_json: bool) -> None:
 @project_option
 @json_option
 def part(project: str | None, as_json: bool) -> None:
-    """Give this folder a project of its own, without the others' memories.
+    """Give a repository or a folder outside of one its own project.
+
+    It begins without the others' memories. A folder within a repository, such as a package of a monorepo, has the
+    project of the whole. `memlayer search` finds its work by its paths, `memlayer show --file PATH` that on a file.
 
     Example: memlayer project part
     """

@@ -37,8 +37,8 @@ def choose(state: State, arguments: ops.ChooseProject, progress: Progress) -> op
     place = locate(folder)
     if real(folder) != place.root:
         raise UserError(
-            f"{folder} lies in the repository {place.root}, which is one project. Run it there, or make this folder a "
-            "repository of its own (`git init`)"
+            f"{folder} lies in the repository {place.root}, which is one project. Run it there. Work on this folder "
+            "alone is found by its paths: `memlayer search`, or `memlayer show --file PATH` for a file"
         )
     if arguments.name:
         to = state.projects.named(arguments.name)
