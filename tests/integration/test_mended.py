@@ -55,9 +55,9 @@ def test_repaired_store_is_green_at_once(hook: HookRunner, home: Path, cli: Cli)
             path.write_bytes(b"")
         daemon.start()
         daemon.wait_for(lambda: daemon.call("status")["store"] == "open", "store")
-        assert states(cli)["store"] == "warn"
+        assert states(cli)["store"] in ("warn", "fail")  # by the number of versions that a busy machine wrote
         repaired = cli("store", "repair")
-        assert repaired.returncode == 0 and "Gone: 2 events, whose turns are still remembered" in repaired.stdout
+        assert repaired.returncode == 0 and "Gone: 2 events. The turns are still remembered" in repaired.stdout
         assert set(states(cli).values()) == {"ok"}, states(cli)
 
 
