@@ -87,11 +87,12 @@ class Projects:
                 project_id = registry.find_place(self._registry, place, self._commit(place))
         return project_id, place
 
-    def adopt(self, project_id: str, entry: dict[str, Any], apart: Collection[str] = ()) -> str:
+    def adopt(self, project_id: str, entry: dict[str, Any], apart: Collection[str] = (), machine: str = "") -> str:
         """Take in a project of another home. Return its id here.
 
-        The project: an entry of that home's registry. apart: ids of projects that it is not. Raises OSError, or
-        UserError for an invalid id: ids become parts of paths.
+        The project: an entry of that home's registry. apart: ids of projects that it is not. machine: the home that
+        sent it, whose projects stay as many here as they are there. Raises OSError, or UserError for an invalid id: ids
+        become parts of paths.
         """
         if not is_path_part(project_id):
             raise UserError("a project's id is not one of memlayer's: %r" % project_id[:40])
@@ -99,7 +100,7 @@ class Projects:
         with self._lock:
             ordered = [key for prefix in registry.STRENGTH for key in keys if key.startswith(prefix)]
             same = project_id in self._registry and not registry.differ(self._registry[project_id]["keys"], keys)
-            here = project_id if same else registry.find(self._registry, ordered)
+            here = project_id if same else self._same_project(project_id, ordered, machine)
             if here and here not in apart:
                 known = set(self._registry[here]["keys"])
                 self._registry[here]["keys"] = sorted(
@@ -109,8 +110,27 @@ class Projects:
                 here = self._free(project_id)
                 # When another machine's repositories were made says nothing of those here.
                 self._registry[here] = {**entry, "keys": keys, "born": {}, "chosen": []}
+            if machine:
+                self._registry[here].setdefault("adopted", {})[machine] = project_id
             registry.save(self._home, self._registry)
         return here
+
+    def _same_project(self, project_id: str, keys: list[str], machine: str) -> str:
+        """Return the project here that another home's is, "" for none or a doubtful one.
+
+        A copied repository has the commit of its original. So a commit tells nothing that two projects here share, and
+        two projects of one home are never one.
+        """
+        adopted = {here: row.get("adopted", {}).get(machine, "") for here, row in self._registry.items()}
+        if project_id in adopted.values():
+            return next(here for here, theirs in adopted.items() if theirs == project_id)
+        found = registry.find(self._registry, keys)
+        if not machine or not found:
+            return found
+        shared = [key for key in keys if key in self._registry[found]["keys"]]
+        is_by_commit = not any(key.startswith("remote:") for key in shared)
+        alike = [row for row in self._registry.values() if set(shared[:1]) & set(row["keys"])]
+        return "" if adopted[found] or (is_by_commit and len(alike) > 1) else found
 
     def named(self, name: str) -> str:
         """Return a project's id by id, folder or name. Raises UserError."""

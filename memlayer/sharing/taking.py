@@ -111,6 +111,7 @@ class Taking:
     def _read(self, content: Content, done: SharePulled) -> tuple[list[Shared], dict[str, int]]:
         """Return the checked rows, of this home's projects, and memories' clocks."""
         here: dict[str, str] = {GLOBAL: GLOBAL}
+        unnamed: dict[str, Any] = {"keys": [], "name": ""}
         rows: list[Shared] = []
         clocks: dict[str, int] = {}
         for line in content.lines:
@@ -118,10 +119,10 @@ class Taking:
                 clock = line.pop("clock", 0)
                 row = export_line.record_of(line, is_newer=True)
                 if isinstance(row, export_line.ExportedProject):
-                    here[row.id] = self.projects.adopt(row.id, row.entry)
+                    here[row.id] = self.projects.adopt(row.id, row.entry, machine=content.machine)
                 elif isinstance(row, (Event, Memory, Usage)):
                     if row.project_id not in here:
-                        here[row.project_id] = self.projects.adopt(row.project_id, {"keys": [], "name": ""})
+                        here[row.project_id] = self.projects.adopt(row.project_id, unnamed, machine=content.machine)
                     rows.append(replace(row, project_id=here[row.project_id]))
                     if isinstance(clock, int) and clock:
                         clocks[row.id] = clock
