@@ -46,3 +46,9 @@ def test_parted_project_has_a_name_of_its_own(tmp_path: Path) -> None:
         joined = cli("project", "join", "가게 shop")
         assert joined.returncode == 0, joined.stderr
         assert "7481" in cli("list").stdout
+        other = tmp_path / "다른 곳"
+        other.mkdir()
+        beside = Cli(tmp_path / "home", other)
+        joined = beside("project", "join", "../가게 shop")
+        assert joined.returncode == 0, joined.stderr
+        assert "7481" in beside("list").stdout

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from memlayer.cli.terminal.invocation import (
@@ -116,7 +118,7 @@ def move(name: str, project: str | None, as_json: bool) -> None:
 def _given(name: str) -> str:
     if not name.strip():
         raise Incomplete("Give a project by id, folder or name. `memlayer project list` has them")
-    return name
+    return os.path.abspath(name) if name.startswith(".") or (os.sep in name and not name.startswith("~")) else name
 
 
 def _choose(name: str, project: str | None, as_json: bool, *, is_move: bool = False) -> None:
