@@ -116,7 +116,7 @@ class Projects:
         return here
 
     def _same_project(self, project_id: str, keys: list[str], machine: str) -> str:
-        """Return the project here that another home's is, "" for none or a doubtful one.
+        """Return the project here that another home's project is; "" in doubt.
 
         A copied repository has the commit of its original. So a commit tells nothing that two projects here share, and
         two projects of one home are never one.
