@@ -105,7 +105,8 @@ def run(home: str, began_ns: int = sys.maxsize) -> int:
     began_ns: when this process began. A stop asked for since then is meant for it, too.
     """
     os.umask(0o077)
-    paths.make_folder(home)
+    if not os.path.isdir(home):  # whoever starts a daemon makes its home. It was deleted since, and stays so
+        return 0
     lock_fd = _take_over(home)
     if lock_fd is None or _was_stopped(lock_fd, began_ns):
         return 0

@@ -17,6 +17,7 @@ from tests.support.host.claude_run import Claude
 from tests.support.host.installed_host import PINNED_VERSION, InstalledHost, cache_folder, install, newest_version
 from tests.support.host.messages_api import MessagesApi
 from tests.support.host.plugin_copy import copy_plugin, git
+from tests.support.leftovers import end_all
 
 DAEMON_STOP_TIMEOUT_S = 20
 
@@ -120,3 +121,4 @@ def stop_daemon(user: Claude) -> None:
             check=False,
         )
         shutil.rmtree(user.memlayer_home, ignore_errors=True)
+    end_all(user.home)  # a hook of the host's end may have woken another on a busy machine

@@ -11,6 +11,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -90,6 +91,13 @@ def test_stop_is_written_for_those_that_wait(daemon: Daemon) -> None:
     assert Path(paths.lock(str(daemon.home))).read_text().startswith("stopped ")
     daemon.start()
     assert Path(paths.lock(str(daemon.home))).read_text().split()[0].isdigit()
+
+
+def test_late_daemon_makes_no_deleted_home_anew(home: Path) -> None:
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home.parent), "MEMLAYER_HOME": str(home)}
+    script = ROOT / "memlayer" / "daemon" / "__main__.py"
+    done = subprocess.run([sys.executable, "-I", str(script)], env=environment, cwd="/", timeout=50, check=False)
+    assert done.returncode == 0 and not home.exists()
 
 
 def test_second_daemon_leaves_at_once(daemon: Daemon) -> None:
