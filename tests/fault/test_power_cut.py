@@ -115,11 +115,12 @@ def test_hook_without_daemon(home: Path, project: Path, tmp_path: Path, first: b
 def test_power_cut_between_socket_and_store(home: Path, project: Path, tmp_path: Path) -> None:
     """A daemon's whole life.
 
-    It makes the home, takes turns, drains, compacts, settles and leaves.
+    It takes turns, drains, compacts, settles and leaves. Whoever starts it has made the home.
     """
     base = home.parent / "disk"
     home = base / "home"
     base.mkdir()
+    home.mkdir(mode=0o700)
     log = tmp_path.parent / (tmp_path.name + ".trace")
     disk = Disk(base)
     told = live(home, project, log)
