@@ -240,7 +240,7 @@ class _Reader:
     def __init__(self, lines: list[str]) -> None:
         self._lines = lines
         self._at = 0
-        # For each sign a line before which no fence of at least so many signs closes: each is searched once.
+        # Sign -> (line, length): no fence of that length or more closes before the line. So each is searched once.
         self._no_fence: dict[str, tuple[int, int]] = {}
         self._last_end = max((at for at, line in enumerate(lines) if "-->" in line), default=-1)
         self._kind: str = Kind.NOTE

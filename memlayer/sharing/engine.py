@@ -58,7 +58,7 @@ class Engine(Protocol):
     """
 
     def check(self) -> None:
-        """Look at the place, and refuse one that cannot carry a share."""
+        """Raise ShareError where the place cannot carry a share."""
 
     def refresh(self) -> None:
         """Look at the place as it is now."""

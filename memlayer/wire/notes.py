@@ -80,7 +80,7 @@ class ProjectEstimate(Message):
 
 
 class SessionsRead(Message):
-    """The estimate of a reading, or its counts and what waits.
+    """Estimate of a reading. Once read, its counts and the sessions left.
 
     own_tokens: of the estimate, those that the reader adds to its calls by itself.
     """

@@ -136,7 +136,7 @@ def _leaves_on(line: str, text: str) -> bool:
 
 
 def _outermost(text: str) -> str:
-    """Return a text without what stands in brackets within brackets."""
+    """Return a text without its inner brackets."""
     kept, depth = "", 0
     for char in text:
         depth += char == "{"

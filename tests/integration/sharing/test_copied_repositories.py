@@ -1,4 +1,4 @@
-"""Copies of one repository, which have its first commit: each stays a project of its own through a share."""
+"""Copies of a repository have its first commit. Through a share each stays a project of its own."""
 
 from __future__ import annotations
 

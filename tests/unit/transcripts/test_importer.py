@@ -190,18 +190,10 @@ def test_project_switched_on_again_is_imported(past: Past, tmp_path: Path) -> No
     (folder / ".memlayer.yaml").write_text("enabled: false\n")
     write(past.projects_folder, "s", turn(1, session="s", cwd=str(folder)), cwd=str(folder))
     assert past.run().skipped["files of projects that are switched off"] == 1
+    assert past.said == []
     (folder / ".memlayer.yaml").unlink()
     counts = past.run()
     assert (counts.new, counts.unchanged) == (2, 0)
-
-
-def test_a_project_that_is_switched_off_stays_out(past: Past, tmp_path: Path) -> None:
-    shop = tmp_path / "off"
-    shop.mkdir()
-    (shop / ".memlayer.yaml").write_text("enabled: false\n")
-    write(past.projects_folder, "s", turn(1, session="s", cwd=str(shop)), cwd=str(shop))
-    assert past.run().skipped["files of projects that are switched off"] == 1
-    assert past.said == []
 
 
 def test_hostile_files_are_passed_over(past: Past, tmp_path: Path) -> None:
