@@ -99,8 +99,7 @@ class Projects:
         keys = registry.without_relative([str(key) for key in entry["keys"]])
         with self._lock:
             ordered = [key for prefix in registry.STRENGTH for key in keys if key.startswith(prefix)]
-            same = project_id in self._registry and not registry.differ(self._registry[project_id]["keys"], keys)
-            here = project_id if same else self._same_project(project_id, ordered, machine)
+            here = self._same_project(project_id, ordered, str(entry.get("name", "")), machine)
             if here and here not in apart:
                 known = set(self._registry[here]["keys"])
                 self._registry[here]["keys"] = sorted(
@@ -115,22 +114,25 @@ class Projects:
             registry.save(self._home, self._registry)
         return here
 
-    def _same_project(self, project_id: str, keys: list[str], machine: str) -> str:
+    def _same_project(self, project_id: str, keys: list[str], name: str, machine: str) -> str:
         """Return the project here that another home's project is; "" in doubt.
 
-        A copied repository has the commit of its original. So a commit tells nothing that two projects here share, and
-        two projects of one home are never one.
+        Copies of a repository have its first commit, and ids by the order in which a home saw them. So among several of
+        one commit the name tells, and two projects of one home are never one. keys: strongest first.
         """
         adopted = {here: row.get("adopted", {}).get(machine, "") for here, row in self._registry.items()}
         if project_id in adopted.values():
             return next(here for here, theirs in adopted.items() if theirs == project_id)
-        found = registry.find(self._registry, keys)
+        is_known = project_id in self._registry and not registry.differ(self._registry[project_id]["keys"], keys)
+        found = project_id if is_known else registry.find(self._registry, keys)
         if not machine or not found:
             return found
-        shared = [key for key in keys if key in self._registry[found]["keys"]]
-        is_by_commit = not any(key.startswith("remote:") for key in shared)
-        alike = [row for row in self._registry.values() if set(shared[:1]) & set(row["keys"])]
-        return "" if adopted[found] or (is_by_commit and len(alike) > 1) else found
+        strongest = next((key for key in keys if key in self._registry[found]["keys"]), "")
+        alike = [here for here, row in self._registry.items() if strongest in row["keys"]]
+        if len(alike) < 2 or strongest.startswith("remote:"):
+            return found if is_known or not adopted[found] else ""
+        named = [here for here in alike if self._registry[here].get("name") == name and not adopted[here]]
+        return named[0] if len(named) == 1 else found if is_known else ""
 
     def named(self, name: str) -> str:
         """Return a project's id by id, folder or name. Raises UserError."""

@@ -72,6 +72,20 @@ def test_projects_of_one_home_stay_as_many(place: str, homes: list[SharedHome], 
     assert set(map(frozenset, said(a).values())) == set(map(frozenset, said(b).values())) == wanted
 
 
+def test_copies_on_both_machines_meet_by_name(place: str, homes: list[SharedHome], copies: list[Path]) -> None:
+    a, b = homes
+    for number, (home, seen) in enumerate(((a, copies[:2]), (b, copies[1::-1]))):  # in another order
+        for folder in seen:
+            say_in(home, folder, number, "%d of %s" % (number, folder.name))
+    join(place, a, b)
+    for _ in range(2):
+        for home in (a, b):
+            home.sharing.pull()
+            home.sharing.push()
+    wanted = {frozenset({"0 of " + name, "1 of " + name}) for name in COPIES[:2]}
+    assert set(map(frozenset, said(a).values())) == set(map(frozenset, said(b).values())) == wanted
+
+
 def test_commit_of_several_projects_here_tells_none(place: str, homes: list[SharedHome], copies: list[Path]) -> None:
     a, b = homes
     for folder in copies[:2]:
