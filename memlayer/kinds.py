@@ -1,6 +1,6 @@
-"""Categories and kinds of memories, with all that rooms ask of each.
+"""Categories, kinds, authors and ends of memories, with all that rooms ask of each.
 
-Both are stored by their values. A new kind is a member and a row here. Mypy names the rooms that decide over kinds.
+All are stored by their values. A new kind is a member and a row here. Mypy names the rooms that decide over kinds.
 `edge/mcp.py` repeats the categories' names, because it is standard library only. A test compares the two.
 """
 
@@ -43,6 +43,43 @@ class Kind(StrEnum):
     NOTE = "note"
     PIECE = "piece"
     TEAM = "team_note"
+
+
+class Author(StrEnum):
+    """The author of a memory's words.
+
+    PERSON typed them; ADOPTED: another wrote them, the person pinned, kept or restored them. MODEL: a session's;
+    READER: one that was asked to read sessions. UNCLEAR: they stand in a prompt and may be somebody else's.
+    """
+
+    PERSON = "person"
+    ADOPTED = "adopted"
+    MODEL = "model"
+    READER = "reader"
+    RUN = "run"
+    COLLEAGUE = "colleague"
+    FILE = "file"
+    UNCLEAR = "unclear"
+    MEMLAYER = "memlayer"
+
+
+class Ended(StrEnum):
+    """Why a memory holds no more, in a person's words."""
+
+    NOT = ""
+    REPLACED = "replaced"
+    REWORDED = "reworded"
+    FOLDED = "said by a note"
+    TAKEN_BACK = "taken back"
+    READ_ANEW = "read anew"
+    UNTRUE = "found untrue"
+    CARRIED_OUT = "carried out"
+    DECLINED = "declined"
+    LET_GO = "let go"
+    EXPIRED = "expired"
+    GONE = "gone from its file"
+    REGROUPED = "regrouped"
+    LOST = "lost in a damage"
 
 
 @dataclass(frozen=True)
@@ -117,6 +154,8 @@ KINDS: dict[Kind, KindRow] = {
     Kind.TOPIC: KindRow("day", recalled=False),
 }
 
+PERSONS = (Author.PERSON, Author.ADOPTED)  # whose memories only the person ends
+MODELS = (Author.MODEL, Author.READER)
 # Kinds of the notes that a model writes from a session.
 NOTED = (Kind.PREFERENCE, Kind.DECISION, Kind.COMMITMENT, Kind.FACT, Kind.CAUSE, Kind.ATTEMPT)
 BINDING = tuple(kind for kind, row in KINDS.items() if row.binds)
@@ -129,11 +168,23 @@ _DEFAULTS = {
 }
 _BY_VALUE = {kind.value: kind for kind in Kind}
 _CATEGORY_BY_VALUE = {category.value: category for category in Category}
+_AUTHORS = {author.value: author for author in Author}
+_ENDED = {ended.value: ended for ended in Ended}
 
 
 def category_of(stored: str) -> Category:
     """Return the category of a stored value; of another version's, CUSTOM."""
     return _CATEGORY_BY_VALUE.get(stored, Category.CUSTOM)
+
+
+def author_of(stored: str) -> Author:
+    """Return the author of a stored value; of another version's, UNCLEAR."""
+    return _AUTHORS.get(stored, Author.UNCLEAR)
+
+
+def ended_of(stored: str) -> Ended:
+    """Return the end of a stored value; of another version's, LET_GO."""
+    return _ENDED.get(stored, Ended.LET_GO)
 
 
 def kind_of(category: Category, stored: str) -> Kind:

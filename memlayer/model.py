@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from memlayer.edge.capture.spool import event_id
 from memlayer.edge.home.registry import GLOBAL
 from memlayer.edge.home.session_ids import TEAM_SESSION
-from memlayer.kinds import CATEGORIES, Category, Kind, kind_of
+from memlayer.kinds import CATEGORIES, PERSONS, Author, Category, Ended, Kind, kind_of
 
 __all__ = [
     "GLOBAL",
@@ -76,8 +76,9 @@ class Memory:
     """A statement worth keeping, with the events it comes from.
 
     kind: as stored, a value of Kind or the place of a piece. See known_kind.
-    importance in [0, 1]. superseded_by: id of the newer memory, or "". superseded_ms: since when.
-    pinned: the user wants it kept and first. settled: which extractor has consolidated a turn, "" when none has.
+    importance in [0, 1]. by: who said it. ended_because, ended_ms: why and since when it holds no more.
+    superseded_by: id of the memory in its place, or "". pinned: the user wants it kept and first. rules: the version of
+    the rules that have read this turn or drew this statement of it, untouched since; 0 for none.
     evidence: JSON of the source's spans that state it, "" while there is none. level: of growth/levels.py, 0 for raw.
     files: paths that it is about, as the session named them. error: the error line that it explains, or "".
     headline: the fact in a line, "" where nobody wrote one. See text/headline.py. subject: the group of its headline.
@@ -96,10 +97,12 @@ class Memory:
     prompt_id: str
     source_ids: tuple[str, ...]
     at_ms: int
+    by: Author = Author.MEMLAYER
+    ended_because: Ended = Ended.NOT
+    ended_ms: int = 0
     superseded_by: str = ""
-    superseded_ms: int = 0
     pinned: bool = False
-    settled: str = ""
+    rules: int = 0
     evidence: str = ""
     level: int = 0
     files: tuple[str, ...] = ()
@@ -111,6 +114,28 @@ class Memory:
     def known_kind(self) -> Kind:
         """The kind by which rooms decide."""
         return kind_of(self.category, self.kind)
+
+    @property
+    def holds(self) -> bool:
+        return not self.ended_because
+
+    @property
+    def is_persons(self) -> bool:
+        """True for what the person said, pinned or restored: only they end it."""
+        return self.pinned or self.by in PERSONS
+
+    @property
+    def is_note(self) -> bool:
+        """True for a checked note of a model, also one that a person edited."""
+        return self.category is Category.CORE and not self.rules and bool(self.evidence) and self.kind != Kind.TASK
+
+    def ended(self, because: Ended, at_ms: int, successor: str = "") -> Memory:
+        """Return the memory as it holds no more. successor: an id."""
+        return replace(self, ended_because=because, ended_ms=at_ms, superseded_by=successor)
+
+    def again(self) -> Memory:
+        """Return the memory as it holds again."""
+        return replace(self, ended_because=Ended.NOT, ended_ms=0, superseded_by="")
 
     @property
     def place(self) -> str:

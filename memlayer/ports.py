@@ -125,8 +125,8 @@ class MemoryQuery:
     """The filters, order and limit of Store.memories.
 
     All given filters must match. Raises StoreError. session_id: one, or any of these. superseded_by: by any of these
-    ids. source_ids: drawn from any of these events. is_current: not superseded, or (False) superseded. not_settled:
-    consolidated by another extractor than this one, or by none. order: newest | importance (then newest).
+    ids. source_ids: drawn from any of these events. is_current: in force, or (False) ended. unread_by:
+    other rules than these have read it, or none. order: newest | importance (then newest).
     """
 
     ids: Sequence[str] | None = None
@@ -140,7 +140,7 @@ class MemoryQuery:
     source_ids: Sequence[str] | None = None
     kind: str = ""
     is_current: bool | None = None
-    not_settled: str = ""
+    unread_by: int = 0
     limit: int = 1000
     order: str = "newest"
 
@@ -169,8 +169,8 @@ class StoreStats:
     """Counts of rows and sizes of the store.
 
     disk_bytes: of the store's folder. tables: rows, fragments, versions and index state by table. by_category and
-    by_project count memories, core_by_kind the core memories that hold, superseded those of any category that hold no
-    more. turns_by_reader: turns by the extractor that has consolidated them, "" for none.
+    by_project count memories, core_by_kind the core memories that hold, ended those of any category that hold no more.
+    turns_by_rules: turns by the version of the rules that have read them, "0" for none.
     """
 
     events: int
@@ -184,8 +184,8 @@ class StoreStats:
     by_category: dict[str, int] = field(default_factory=dict)
     by_project: dict[str, int] = field(default_factory=dict)
     core_by_kind: dict[str, int] = field(default_factory=dict)
-    turns_by_reader: dict[str, int] = field(default_factory=dict)
-    superseded: int = 0
+    turns_by_rules: dict[str, int] = field(default_factory=dict)
+    ended: int = 0
     usages: dict[str, int] = field(default_factory=dict)
 
 

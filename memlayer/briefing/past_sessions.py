@@ -9,9 +9,8 @@ from collections.abc import Container, Sequence
 
 from memlayer.briefing.session_summary import TYPED_CHARS, is_farewell, requests, stands_alone
 from memlayer.briefing.summary_text import ERRORS, FILES, items, newest_parts, parts_of
-from memlayer.consolidation.extractor import SESSION_READER
 from memlayer.edge.capture.noise import recallable
-from memlayer.kinds import Kind
+from memlayer.kinds import Author, Kind
 from memlayer.model import Memory
 from memlayer.recall.query import is_plan
 from memlayer.text.context_block import cut, day_of, flatten
@@ -55,12 +54,12 @@ def summed_up(
     sent = {row.session_id for row in reports if row.id in scripts} - typed
     last = next((row for row in summaries if row.session_id not in sent), None)
     rows: list[tuple[str, Memory]] = []
-    if last is not None and last.settled != SESSION_READER:
+    if last is not None and last.by is not Author.READER:
         rows = listed([row for row in reports if row.session_id == last.session_id], [last], gone, rules)
     elif last is not None:
         rows = [("(last session, %s) %s" % (day_of(last.at_ms), _in_short(last)), last)]
     newest = summaries[0] if summaries else None
-    if newest is not None and newest is not last and newest.settled == SESSION_READER:
+    if newest is not None and newest is not last and newest.by is Author.READER:
         openings = {row.session_id: _opening(row) for row in reports}
         runs = sum(opening == openings[newest.session_id] for opening in openings.values())
         told = (day_of(newest.at_ms), runs, _in_short(newest))

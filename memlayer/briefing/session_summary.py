@@ -12,14 +12,13 @@ from typing import assert_never
 
 from memlayer.briefing.matters import matters
 from memlayer.briefing.summary_text import COMMANDS, DECIDED, DONE, ERRORS, FILES, GOAL, LEFT, summary_text
-from memlayer.consolidation.extractor import SESSION_READER
 from memlayer.consolidation.rules.extraction import extract, has
 from memlayer.consolidation.rules.own_words import own_words
 from memlayer.edge.capture import payload
 from memlayer.edge.capture.noise import recallable
 from memlayer.edge.capture.spool import event_id
 from memlayer.edge.redaction.privacy import without_marks
-from memlayer.kinds import Category, Kind
+from memlayer.kinds import Author, Category, Kind
 from memlayer.model import Event, Memory
 from memlayer.ports import MemoryQuery, Store
 from memlayer.recall.query import is_plan
@@ -95,7 +94,7 @@ def sum_up(
     if (noted := _noted(store, session, events)) is not None:
         return noted
     statements = store.memories(MemoryQuery(session_id=session.id, category=Category.CORE))
-    holding = sorted((item for item in statements if not item.superseded_by), key=lambda item: item.at_ms)
+    holding = sorted((item for item in statements if item.holds), key=lambda item: item.at_ms)
     known = [(item.known_kind, item.text) for item in holding] if statements else None
     work = _work(events, session, with_transcript)
     text = text_of(events, known, work, session.project_dir)
@@ -110,7 +109,7 @@ def _noted(store: Store, session: Session, events: Sequence[Event]) -> Memory | 
     """Return a model's summary that knows every turn of the session."""
     query = MemoryQuery(session_id=session.id, category=Category.DAILY, kind=Kind.SESSION_SUMMARY, is_current=True)
     spoken_ids = {event.id for event in events if event.kind != "tool"}
-    rows = [row for row in store.memories(query) if row.settled == SESSION_READER and spoken_ids <= set(row.source_ids)]
+    rows = [row for row in store.memories(query) if row.by is Author.READER and spoken_ids <= set(row.source_ids)]
     return rows[0] if rows else None
 
 

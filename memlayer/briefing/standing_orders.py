@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import assert_never
 
-from memlayer.consolidation.authors import events_of, is_models, without_echoes
-from memlayer.consolidation.extractor import SESSION_READER
-from memlayer.consolidation.rules.own_words import carries
 from memlayer.consolidation.rules.signs import has
-from memlayer.kinds import BINDING, Category, Kind
+from memlayer.kinds import BINDING, Author, Category, Kind
 from memlayer.model import GLOBAL, PROVEN, Memory
 from memlayer.ports import MemoryQuery, Store
 from memlayer.text.context_block import HEADER, flatten
@@ -69,10 +66,9 @@ def _orders(store: Store, project_id: str) -> Iterator[Memory]:
                     project_id=scope, category=Category.CORE, kind=kind, is_current=True, limit=_ORDERS_LOOKED_AT
                 )
             )
-            if _is_noted_wish(memory) or (memory.settled != SESSION_READER and is_order(memory.known_kind, memory.text))
+            if memory.by is Author.PERSON and is_order(memory.known_kind, memory.text)
         ]
-        orders = without_echoes(by_a_person(store, stated))
-        yield from sorted(orders, key=lambda memory: (not memory.pinned, -memory.at_ms))
+        yield from sorted(stated, key=lambda memory: (not memory.pinned, -memory.at_ms))
 
 
 def is_order(kind: Kind, text: str) -> bool:
@@ -114,26 +110,3 @@ def _signs() -> dict[str, re.Pattern[str]]:
         name: re.compile("|".join(filter(None, (english, korean))), re.IGNORECASE)
         for name, english, korean in rows("memlayer.briefing", "orders.tsv")
     }
-
-
-def by_a_person(store: Store, memories: Sequence[Memory]) -> list[Memory]:
-    """Return the memories that a person pinned or said.
-
-    A reading model's note of a wish is the person's where the person's own words carry it.
-    """
-    sources = events_of(store, memories)
-    return [
-        memory
-        for memory in memories
-        if not is_models(memory, sources[memory.id])
-        or (
-            _is_noted_wish(memory)
-            and any(row.kind == "user" and carries(row.text, memory.text) for row in sources[memory.id])
-        )
-    ]
-
-
-def _is_noted_wish(memory: Memory) -> bool:
-    """True for a model's note of a wish behind a person's words."""
-    is_wish = memory.settled == SESSION_READER and memory.known_kind is Kind.PREFERENCE
-    return is_wish and '"speaker":"user"' in memory.evidence

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from memlayer.briefing import listed_start, past_sessions
 from memlayer.briefing.listed_start import REST_SESSIONS, Known
 from memlayer.briefing.standing_orders import orders_in_force
-from memlayer.consolidation.authors import by_models, without_echoes
-from memlayer.consolidation.extractor import SESSION_READER, is_noted, is_rule_made
-from memlayer.kinds import Category, Kind
+from memlayer.consolidation.authors import without_echoes
+from memlayer.kinds import Author, Category, Kind
 from memlayer.model import CITED, GLOBAL, OPENED, Memory, team_session
 from memlayer.ports import MemoryQuery, Store, UsageQuery, notes_in_force
 from memlayer.text import context_block
@@ -68,7 +67,7 @@ def _known(
     again = past_sessions.sent_again(reports)
     orders = [order for order in orders if not _is_of_a_template(order, again)]
     told = {order.id for order in orders}.union(excluded_ids)
-    ours = [row for row in core if is_noted(row) or not is_rule_made(row)]
+    ours = [row for row in core if not row.rules]
     every = {row.id: row for row in (*orders, *ours, *everywhere)}
     notes = [row for row in without_echoes(list(every.values())) if row.id not in told and row.kind != Kind.TASK]
     used: dict[str, int] = {}
@@ -90,7 +89,7 @@ def _known(
         team=store.memories(MemoryQuery(session_id=team_session(project_id), is_current=True, limit=MAX_OF_TEAM)),
         rules=[order for order in orders if order.id not in excluded_ids],
         rested=rested,
-        unproven=by_models(store, [row for row in notes if row.settled != SESSION_READER]),
+        unproven={row.id for row in notes if row.by is Author.MODEL},
         uses=uses,
     )
 
@@ -109,7 +108,7 @@ def _sessions(
     """Return the last sessions, by a summary or a line each."""
     over = store.memories(MemoryQuery(project_id=project_id, category=Category.CORE, is_current=False, limit=MAX_NOTES))
     gone = {(row.session_id, row.prompt_id) for row in over if row.prompt_id}
-    if any(row.settled == SESSION_READER for row in summaries):
+    if any(row.by is Author.READER for row in summaries):
         return past_sessions.summed_up(summaries, reports, gone, rules)
     return past_sessions.listed(reports, summaries, gone, rules)
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from memlayer.consolidation.authors import by_models
 from memlayer.consolidation.conflict.another_value import content
 from memlayer.consolidation.conflict.compare import Verdict, judge
 from memlayer.consolidation.lineage import earlier_wording
 from memlayer.indexing.indexer import Indexer
-from memlayer.kinds import Category
+from memlayer.kinds import Category, Ended
 from memlayer.model import Memory, Scope
 from memlayer.ports import Store, memories_by_id
 from memlayer.text.terms import index_terms
@@ -45,7 +44,7 @@ class Draft:
     def commit(self) -> None:
         """Write the batch into store and search index. Raises StoreError.
 
-        Superseded memories leave the index. In this order: after a crash between the two, the maker of this draft
+        Ended memories leave the index. In this order: after a crash between the two, the maker of this draft
         makes it again.
         """
         self.store.put_memories(list(self.memories.values()))
@@ -68,33 +67,28 @@ class Conflicts:
 
     store: Store
 
-    def place(self, draft: Draft, new: Memory, *, by_model: bool = False) -> Memory:
+    def place(self, draft: Draft, new: Memory) -> Memory:
         """Write the changes that follow from `new` into the draft.
 
-        Returns the memory that holds the statement, which may be superseded. A pinned memory keeps its words: only an
-        edit of it changes them. Memories of several subjects are never superseded at once: `new` names none of them
-        clearly. by_model: a model asked for it, which replaces no word of the person's.
+        Returns the memory that holds the statement, which may have ended. A pinned memory keeps its words: only an edit
+        of it changes them. Memories of several subjects are never replaced at once: `new` names none of them clearly.
+        Only the person replaces what the person said: another's contradiction stands beside it, for the review.
         """
         replaced: list[Memory] = []
         replacing: list[Memory] = []
         for known, verdict in self._verdicts(draft, new):
-            if by_model and not by_models(self.store, [known]):
-                if verdict == Verdict.MERGE:
-                    sources = tuple(dict.fromkeys((*known.source_ids, *new.source_ids)))
-                    draft.put(replace(known, source_ids=sources))
-                    return known
-            elif verdict == Verdict.MERGE:
+            if verdict == Verdict.MERGE:
                 return _merge(draft, known, new)
-            elif verdict == Verdict.SUPERSEDE and new.at_ms < known.at_ms:
-                replacing.append(known)
-            elif verdict == Verdict.SUPERSEDE and not known.pinned:
-                replaced.append(known)
-        if not new.pinned and replacing and _are_one_subject(replacing):
+            if verdict == Verdict.SUPERSEDE:
+                older, newer, ended = (new, known, replacing) if new.at_ms < known.at_ms else (known, new, replaced)
+                if not older.pinned and (newer.is_persons or not older.is_persons):
+                    ended.append(known)
+        if replacing and _are_one_subject(replacing):
             by = min(replacing, key=lambda row: row.at_ms)
-            new = replace(new, superseded_by=by.id, superseded_ms=by.at_ms)
+            new = new.ended(Ended.REPLACED, by.at_ms, by.id)
         if not _are_one_subject(replaced):
             replaced = []
-        draft.put(new, *(replace(row, superseded_by=new.id, superseded_ms=new.at_ms) for row in replaced))
+        draft.put(new, *(row.ended(Ended.REPLACED, new.at_ms, new.id) for row in replaced))
         return new
 
     def pinned_against(self, draft: Draft, memory: Memory) -> list[Memory]:
@@ -118,7 +112,7 @@ class Conflicts:
             if row.category == Category.CORE and row.project_id == new.project_id
         ]
         near = draft.get([*(hit.chunk.memory_id for hit in hits), *pending])
-        return [row for row in near if row.id != new.id and not row.superseded_by and row.project_id == new.project_id]
+        return [row for row in near if row.id != new.id and row.holds and row.project_id == new.project_id]
 
 
 def _are_one_subject(memories: Sequence[Memory]) -> bool:
@@ -134,9 +128,11 @@ def _in_one_breath(known: Memory, new: Memory) -> bool:
 def _merge(draft: Draft, known: Memory, new: Memory) -> Memory:
     """Join two memories into one with the sources of both.
 
-    The newer wording stands, unless it says less or the older memory is pinned. The other wording is kept in its
-    history.
+    The person's wording stands, else the newer one, unless it says less or the older memory is pinned. The other
+    wording is kept in its history.
     """
+    is_others = known.is_persons and not new.is_persons
+    is_own = new.is_persons and not known.is_persons
     joined = replace(
         known,
         source_ids=tuple(dict.fromkeys((*known.source_ids, *new.source_ids))),
@@ -144,10 +140,11 @@ def _merge(draft: Draft, known: Memory, new: Memory) -> Memory:
         pinned=known.pinned or new.pinned,
         evidence=joined_evidence(known.evidence, new.evidence),
     )
-    if known.pinned or new.at_ms < known.at_ms or _says_less(new.text, known.text):
+    is_older = known.pinned or new.at_ms < known.at_ms or _says_less(new.text, known.text)
+    if is_others or (is_older and not is_own):
         if new.text != known.text:
             draft.put(earlier_wording(replace(new, id=known.id, key=known.key), new.text, max(new.at_ms, known.at_ms)))
-        joined = replace(joined, at_ms=max(known.at_ms, new.at_ms))
+        joined = joined if is_others else replace(joined, at_ms=max(known.at_ms, new.at_ms))
     else:
         if new.text != known.text:
             draft.put(earlier_wording(known, known.text, new.at_ms))
@@ -157,6 +154,8 @@ def _merge(draft: Draft, known: Memory, new: Memory) -> Memory:
             at_ms=new.at_ms,
             session_id=new.session_id,
             prompt_id=new.prompt_id,
+            by=new.by,
+            rules=new.rules,
         )
     draft.put(joined)
     return joined

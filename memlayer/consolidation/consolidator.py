@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 
 from memlayer.consolidation import lineage
 from memlayer.consolidation.conflicts import Conflicts, Draft
-from memlayer.consolidation.extractor import BY_RULES, RULES, is_withdrawn, resettle, with_evidence
+from memlayer.consolidation.extractor import RULES, resettle, with_evidence
 from memlayer.consolidation.rules.extraction import Extraction, extract
 from memlayer.consolidation.statement import as_said, daily_of, found_in, statement_of
 from memlayer.errors import UserError
 from memlayer.indexing.indexer import Indexer
-from memlayer.kinds import KINDS, Category, Kind
+from memlayer.kinds import KINDS, PERSONS, Author, Category, Ended, Kind
 from memlayer.model import Event, Memory, unix_ms
 from memlayer.ports import MemoryQuery, Store, events_by_id, memories_by_id
 from memlayer.records.sessions import Sessions
@@ -75,7 +75,7 @@ class Consolidator:
         still get one, and wait. texts: whole texts of turns by memory id. Raises StoreError.
         """
         with self.indexer.lock:
-            answered = [turn for turn in turns if turn.settled != RULES and ANSWER in turn.text]
+            answered = [turn for turn in turns if turn.rules != RULES and ANSWER in turn.text]
             answered = sorted(answered, key=lambda turn: (-turn.at_ms, turn.id))
             draft, rules = self._drafted(self._read_all(answered))
             self.on_turns(answered)
@@ -95,7 +95,7 @@ class Consolidator:
 
     def _settled(self, turns: Sequence[Memory]) -> list[Memory]:
         self._changed |= {turn.project_id for turn in turns}
-        return [replace(turn, settled=RULES) for turn in turns]
+        return [replace(turn, rules=RULES) for turn in turns]
 
     def remember(self, events: Sequence[Event]) -> list[Memory]:
         """Keep texts that a person asked to remember; twice is once."""
@@ -103,14 +103,15 @@ class Consolidator:
         for event in events:
             text, kind = as_said(event.text, event.at_ms)
             session_id = "" if event.session_id == NO_SESSION else event.session_id
+            by = Author.MODEL if event.detail == BY_MODEL else Author.PERSON
             new = statement_of(
-                event.project_id, text, kind, session_id=session_id, source_ids=[event.id], at_ms=event.at_ms
+                event.project_id, text, kind, by=by, session_id=session_id, source_ids=[event.id], at_ms=event.at_ms
             )
             if text and not self.tombstones.covers_memory(new, by_user=True):
-                out.append(self.add_statement(new, by_model=event.detail == BY_MODEL))
+                out.append(self.add_statement(new))
         return out
 
-    def add_statement(self, new: Memory, *, by_model: bool = False) -> Memory:
+    def add_statement(self, new: Memory) -> Memory:
         """Merge, supersede or add one core memory; return its holder."""
         with self.indexer.lock:
             draft = Draft(self.store, self.indexer)
@@ -126,7 +127,7 @@ class Consolidator:
                 self._make_again(draft, made)
                 holder = lineage.head(self.store, made[0])
             else:
-                holder = self.conflicts.place(draft, new, by_model=by_model)
+                holder = self.conflicts.place(draft, new)
             draft.commit()
             self._changed.add(new.project_id)
             return holder
@@ -135,15 +136,15 @@ class Consolidator:
         """Give a memory another text, headline or subject. Its citation stays.
 
         The old text is kept in its history. All are redacted. Another text has the headline that is given with it, else
-        none. Raises UserError for a turn, a superseded memory, an empty text and a long headline.
+        none. Raises UserError for a turn, an ended memory, an empty text and a long headline.
         """
         text = text.strip()
         if memory.category == Category.CONVERSATION:
             raise UserError(f"{memory.key} is a turn and cannot be edited. `memlayer remember` the new text instead")
         if memory.known_kind is Kind.TEAM:
             raise UserError(f"{memory.key} is a colleague's note. `memlayer forget {memory.key}` removes it here")
-        if memory.superseded_by:
-            raise UserError(f"{memory.key} was replaced. `memlayer edit --restore {memory.key}` brings it back")
+        if not memory.holds:
+            raise UserError(f"{memory.key} holds no more. `memlayer edit --restore {memory.key}` brings it back")
         if not text:
             raise UserError(f"The new text is empty. `memlayer forget {memory.key}` removes a memory")
         if is_all_redacted(text):
@@ -161,6 +162,8 @@ class Consolidator:
         changed = replace(
             headed,
             text=text,
+            by=Author.PERSON,
+            rules=0,
             importance=max(memory.importance, importance_of(memory.category, text)),
             at_ms=now_ms if memory.category == Category.CORE else memory.at_ms,
             session_id=""
@@ -171,18 +174,23 @@ class Consolidator:
         return changed
 
     def describe(self, memory: Memory, *, kind: str, files: Sequence[str], replaced: Sequence[Memory]) -> None:
-        """Give a memory its kind and files; supersede those it replaces."""
+        """Give a memory its kind and files; end those it replaces."""
         older = [
-            replace(row, superseded_by=memory.id, superseded_ms=memory.at_ms)
-            for row in replaced
-            if row.id != memory.id and not row.superseded_by
+            row.ended(Ended.REPLACED, memory.at_ms, memory.id) for row in replaced if row.id != memory.id and row.holds
         ]
         self._write(replace(memory, kind=kind, files=tuple(files)), *older)
 
     def retire(self, memory: Memory) -> None:
         """Recall a memory no more, without forgetting it; `restore` brings it back."""
-        if not memory.superseded_by:
-            self._write(replace(memory, superseded_by=memory.id, superseded_ms=self.now_ms()))
+        if memory.holds:
+            self._write(memory.ended(Ended.LET_GO, self.now_ms()), *lineage.folded_under(self.store, [memory.id]))
+
+    def adopt(self, memory: Memory) -> Memory:
+        """Make a memory the person's: their own words, or another's that they keep."""
+        adopted = _adopted(memory)
+        if adopted != memory:
+            self._write(adopted)
+        return adopted
 
     def put_back(self, memories: Sequence[Memory]) -> None:
         """Write memories as before a change; the history keeps that."""
@@ -193,33 +201,33 @@ class Consolidator:
 
     def pin(self, memory: Memory, pinned: bool) -> Memory:
         """Pin a memory, so that it comes first, or unpin it."""
-        changed = replace(memory, pinned=pinned)
+        changed = replace(_adopted(memory) if pinned else memory, pinned=pinned)
         if changed != memory:
             self._write(changed)
         return changed
 
     def restore(self, memory: Memory, *, keep_both: bool = False) -> Memory:
-        """Have a superseded memory hold again, from now on.
+        """Have an ended memory hold again, from now on.
 
-        It supersedes the memory in its place unless keep_both. An earlier wording becomes its memory's text again.
+        It replaces the memory in its place unless keep_both. An earlier wording becomes its memory's text again.
         Raises UserError when it holds already.
         """
-        if not memory.superseded_by:
+        if memory.holds:
             raise UserError(f"{memory.key} is current already. {self._earlier(memory)}")
         newest = lineage.head(self.store, memory)
-        [by] = self.store.memories(MemoryQuery(ids=[memory.superseded_by])) or [memory]
+        [by] = self.store.memories(MemoryQuery(ids=[memory.superseded_by or memory.id])) or [memory]
         if lineage.is_wording_of(memory, by):
-            by = self.restore(by, keep_both=keep_both) if by.superseded_by else by
+            by = self.restore(by, keep_both=keep_both) if not by.holds else by
             return self.edit(by, memory.text, memory.headline, memory.subject)
         now_ms = self.now_ms()
-        back = replace(memory, superseded_by="", superseded_ms=0)
+        back = _adopted(memory.again())
         if memory.category == Category.CORE:  # said again, now, and to no session in particular
             back = replace(back, at_ms=now_ms, session_id="")
-        if keep_both or newest.id == memory.id or newest.superseded_by:
+        if keep_both or newest.id == memory.id or not newest.holds:
             self._write(back)
         else:  # a pin goes over to the successor
             back = replace(back, pinned=back.pinned or newest.pinned)
-            self._write(back, replace(newest, superseded_by=back.id, superseded_ms=now_ms, pinned=False))
+            self._write(back, replace(newest, pinned=False).ended(Ended.REPLACED, now_ms, back.id))
         return back
 
     def _earlier(self, memory: Memory) -> str:
@@ -250,7 +258,7 @@ class Consolidator:
 
     def _waiting(self, limit: int) -> list[Memory]:
         turns = self.store.memories(
-            MemoryQuery(category=Category.CONVERSATION, not_settled=RULES, limit=limit + MAY_BE_OPEN)
+            MemoryQuery(category=Category.CONVERSATION, unread_by=RULES, limit=limit + MAY_BE_OPEN)
         )
         still_open = self._still_open(turns)
         return [turn for turn in turns if turn.id not in still_open][:limit]
@@ -278,8 +286,7 @@ class Consolidator:
         )
         parts = prompt_and_answers(spoken)
         prompt, answers = readable(*parts, max_chars=MAX_READ_CHARS)
-        is_read = bool(turn.settled) and not turn.settled.startswith(BY_RULES)  # by a model, as until 0.1
-        if turn.superseded_by or is_read or not (prompt or answers):
+        if not turn.holds or not (prompt or answers):
             return Extraction()
         extraction = extract(*readable(*parts, max_chars=MAX_READ_CHARS, holes=True), turn.at_ms)
         if turn.known_kind is Kind.DID_NOT_HOLD:
@@ -287,7 +294,7 @@ class Consolidator:
         return with_evidence(extraction, turn.prompt_id, prompt, "\n".join(answers))
 
     def _made_of(self, turns: Sequence[Memory]) -> list[Memory]:
-        """Core memories with a source in these turns, superseded ones too."""
+        """Core memories with a source in these turns, ended ones too."""
         sources = sorted({source for turn in turns for source in turn.source_ids})
         return (
             self.store.memories(MemoryQuery(source_ids=sources, category=Category.CORE, limit=MAX_ROWS))
@@ -302,11 +309,11 @@ class Consolidator:
         draft.put(*(self.store.memories(MemoryQuery(superseded_by=ids, limit=MAX_ROWS)) if ids else ()))
 
     def _held_before(self, retired: Sequence[Memory]) -> list[Memory]:
-        """Memories that the retired ones had superseded: they hold again."""
+        """Memories that the retired ones had replaced: they hold again."""
         by_id = {row.id: row for row in retired}
         older = self.store.memories(MemoryQuery(superseded_by=list(by_id), limit=MAX_ROWS)) if by_id else []
         return [
-            replace(row, superseded_by="", superseded_ms=0)
+            row.again()
             for row in older
             if row.id not in by_id and not lineage.is_wording_of(row, by_id[row.superseded_by])
         ]
@@ -327,21 +334,29 @@ class Consolidator:
         ids, texts = {row.id for row in of_turn}, {row.text for row in of_turn}
         made = [found_in(turn, statement) for statement in extraction.statements]
         is_over = turn.known_kind is Kind.DID_NOT_HOLD
-        if is_over or (turn.settled.startswith(BY_RULES) and turn.settled != RULES):
+        if is_over or 0 < turn.rules != RULES:
             changed, retired = resettle(of_turn, turn, made, turn.at_ms if is_over else self.now_ms())
             draft.put(*changed, *self._held_before(retired))
         else:
-            back = [row for row in of_turn if is_withdrawn(row) and row.id in {new.id for new in made}]
-            draft.put(*(replace(row, superseded_by="", superseded_ms=0) for row in back))
+            made_ids = {new.id for new in made}
+            back = [row for row in of_turn if row.ended_because is Ended.TAKEN_BACK and row.id in made_ids]
+            draft.put(*(row.again() for row in back))
         rules = []
         for new, statement in zip(made, extraction.statements, strict=True):
             is_new = new.id not in ids and new.text not in texts
             if is_new and "[redacted:" not in new.text and not self.tombstones.covers_memory(new):
                 placed = self.conflicts.place(draft, new)
                 is_wish = statement.speaker == USER and statement.kind == Kind.PREFERENCE
-                if is_wish and placed.id == new.id and not placed.superseded_by:
+                if is_wish and placed.id == new.id and placed.holds:
                     rules.append(placed)
         return rules
+
+
+def _adopted(memory: Memory) -> Memory:
+    """Return a memory as the person's: their words where they stand in their prompt."""
+    by = Author.PERSON if memory.by is Author.UNCLEAR else memory.by if memory.by in PERSONS else Author.ADOPTED
+    is_turn = memory.category == Category.CONVERSATION
+    return memory if is_turn else replace(memory, by=by, rules=0)
 
 
 def _of_taken_back(extraction: Extraction) -> Extraction:

@@ -6,17 +6,16 @@ other words) is a row beside it, whose key is the memory's key and four more cha
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from memlayer.edge.capture.spool import event_id
-from memlayer.kinds import Category
+from memlayer.kinds import Category, Ended
 from memlayer.model import Memory, citation_of
 from memlayer.ports import MemoryQuery, Store
 
 MAX_VERSIONS = 1000
 MAX_TURNS = 10_000
-CURRENT, SUPERSEDED, REWORDED, RETIRED = "current", "superseded", "reworded", "retired"
 
 
 def head(store: Store, memory: Memory) -> Memory:
@@ -37,15 +36,15 @@ def head_of(memory: Memory, by_id: Callable[[str], Memory | None]) -> Memory:
 
 
 def before(store: Store, memory: Memory) -> list[Memory]:
-    """Everything that this memory superseded, directly or through others, newest first."""
+    """Everything that this memory stands in place of, directly or through others, newest first."""
     by_id: dict[str, Memory] = {}
     wanted = [memory.id]
     while wanted and len(by_id) < MAX_VERSIONS:
         older = store.memories(MemoryQuery(superseded_by=wanted, limit=MAX_VERSIONS))
-        older = [row for row in older if row.id not in by_id and row.id != memory.id]
+        older = [row for row in older if row.id not in by_id]
         by_id.update((row.id, row) for row in older)
         wanted = [row.id for row in older]
-    return sorted(by_id.values(), key=lambda row: (row.superseded_ms, row.at_ms), reverse=True)
+    return sorted(by_id.values(), key=lambda row: (row.ended_ms, row.at_ms), reverse=True)
 
 
 def own_turn(store: Store, memory: Memory) -> Memory | None:
@@ -92,22 +91,16 @@ def earlier_wording(memory: Memory, text: str, until_ms: int) -> Memory:
         key="%s_%s" % (memory.key, key[:4]),
         citation=citation_of(key),
         text=text,
-        superseded_by=memory.id,
-        superseded_ms=until_ms,
         pinned=False,
-    )
+    ).ended(Ended.REWORDED, until_ms, memory.id)
 
 
 def is_wording_of(older: Memory, newer: Memory) -> bool:
     """True for an earlier wording of `newer`, no memory of its own."""
-    return older.superseded_by == newer.id and older.key.startswith(newer.key + "_")
+    return older.ended_because is Ended.REWORDED and older.superseded_by == newer.id
 
 
-def state_of(memory: Memory, by_id: Callable[[str], Memory | None]) -> str:
-    """current | superseded | reworded | retired. by_id: a memory, or None."""
-    if not memory.superseded_by:
-        return CURRENT
-    if memory.superseded_by == memory.id:
-        return RETIRED
-    newer = by_id(memory.superseded_by)
-    return REWORDED if newer is not None and is_wording_of(memory, newer) else SUPERSEDED
+def folded_under(store: Store, ids: Sequence[str]) -> list[Memory]:
+    """Return the statements that ending notes had said, too, as they hold again."""
+    rows = store.memories(MemoryQuery(superseded_by=ids, limit=MAX_VERSIONS)) if ids else []
+    return [row.again() for row in rows if row.ended_because is Ended.FOLDED]

@@ -6,11 +6,13 @@ import datetime
 from collections.abc import Sequence
 from dataclasses import replace
 
+from memlayer.consolidation.extractor import RULES
 from memlayer.consolidation.rules.dates import with_dates
 from memlayer.consolidation.rules.extraction import Statement, kind_of
 from memlayer.edge.capture.spool import event_id
-from memlayer.kinds import Category, Kind
+from memlayer.kinds import Author, Category, Kind
 from memlayer.model import Memory
+from memlayer.text.sentences import USER
 from memlayer.turns.salience import new_memory
 from memlayer.turns.turn import MAX_MEMORY_CHARS, cut_whole, with_holes
 
@@ -20,6 +22,7 @@ def statement_of(
     text: str,
     kind: str,
     *,
+    by: Author,
     at_ms: int,
     origin: str = "",
     session_id: str = "",
@@ -34,17 +37,18 @@ def statement_of(
     )
     return new_memory(
         memory_id, Category.CORE, kind, text, at_ms, project_id=project_id, session_id=session_id,
-        prompt_id=prompt_id, source_ids=tuple(source_ids), pinned=pinned,
+        prompt_id=prompt_id, source_ids=tuple(source_ids), by=by, pinned=pinned,
     )  # fmt: skip
 
 
 def found_in(turn: Memory, statement: Statement) -> Memory:
     """The core memory that a statement found in a turn makes."""
+    by = Author.PERSON if statement.speaker == USER else Author.MODEL
     made = statement_of(
-        turn.project_id, statement.text, statement.kind, origin=turn.id + "\0" + statement.source,
+        turn.project_id, statement.text, statement.kind, by=by, origin=turn.id + "\0" + statement.source,
         session_id=turn.session_id, source_ids=turn.source_ids, at_ms=turn.at_ms, prompt_id=turn.prompt_id,
     )  # fmt: skip
-    return replace(made, evidence=statement.evidence)
+    return replace(made, evidence=statement.evidence, rules=RULES)
 
 
 def daily_of(turn: Memory, text: str) -> Memory | None:

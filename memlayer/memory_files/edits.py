@@ -15,7 +15,7 @@ from memlayer.consolidation.statement import statement_of
 from memlayer.edge.capture.payload import clean
 from memlayer.edge.capture.spool import event_id
 from memlayer.indexing.indexer import Indexer
-from memlayer.kinds import KINDS, Category, Kind
+from memlayer.kinds import KINDS, Author, Category, Ended, Kind
 from memlayer.memory_files.changes import FileChanges, compare
 from memlayer.memory_files.markdown import (
     FileEntry,
@@ -147,13 +147,13 @@ class _Page:
         return self._reword(rows[0], item.text) if rows else self.keep(item._replace(citation=entry.citation))
 
     def pin(self, entry: FileEntry, pinned: bool) -> int:
-        rows = [row for row in self._rows_of(entry)[:1] if not row.superseded_by and row.pinned != pinned]
+        rows = [row for row in self._rows_of(entry)[:1] if row.holds and row.pinned != pinned]
         for row in rows:
             self.edits.consolidator.pin(row, pinned)
         return len(rows)
 
     def retire(self, entry: FileEntry) -> int:
-        rows = [row for row in self._rows_of(entry)[:1] if not row.superseded_by]
+        rows = [row for row in self._rows_of(entry)[:1] if row.holds]
         for row in rows:
             self.edits.consolidator.retire(row)
             self.removed[row.id] = self.saved.parsed.base
@@ -166,10 +166,8 @@ class _Page:
     def keep(self, item: Item) -> int:
         """Take a bullet back whose deletion was undone, or another home's."""
         rows = self.rows.get(item.citation, [])
-        is_undone = any(
-            _is_retired(row) and self.saved.parsed.base and self.removed.get(row.id) == self.saved.parsed.base
-            for row in rows
-        )
+        base = self.saved.parsed.base
+        is_undone = any(row.ended_because is Ended.LET_GO and base and self.removed.get(row.id) == base for row in rows)
         is_foreign = not rows and self.saved.may_be_foreign
         return self.stray(item) if is_undone or is_foreign else 0
 
@@ -177,14 +175,14 @@ class _Page:
         """Take a bullet that was not written there: pasted, or moved."""
         words, cited = digest(item.text), self.rows.get(item.citation, [])
         same = [row for row in cited if digest(told(row)) == words]
-        back = [row for row in same if _is_retired(row)]
-        if back and all(row.superseded_by for row in same):
+        back = [row for row in same if row.ended_because is Ended.LET_GO]
+        if back and not any(row.holds for row in same):
             self.edits.consolidator.restore(back[0])
             self.removed.pop(back[0].id, None)
             return 1
         if same or self._is_gone(item) or (not self.saved.parsed.base and self._is_earlier(words, cited)):
             return 0
-        now = [row for row in cited if not row.superseded_by]
+        now = [row for row in cited if row.holds]
         if len(now) == 1 and not self.saved.in_tree:
             return self._reword(now[0], item.text)
         return self.add(item.kind or Kind.NOTE, item.text)
@@ -192,7 +190,7 @@ class _Page:
     def _rows_of(self, entry: FileEntry) -> list[Memory]:
         """Return an entry's memories: of its words, then those that hold."""
         rows = self.rows.get(entry.citation, [])
-        return sorted(rows, key=lambda row: (digest(told(row)) != entry.digest, bool(row.superseded_by)))
+        return sorted(rows, key=lambda row: (digest(told(row)) != entry.digest, not row.holds))
 
     def _reword(self, memory: Memory, text: str) -> int:
         body, *headed = parted(text)
@@ -201,7 +199,7 @@ class _Page:
         new = digest(with_headline(first, headline, subject))
         if not first or digest(told(memory)) == new or (not self.saved.parsed.base and self._is_earlier(new, [memory])):
             return 0
-        if memory.superseded_by:  # replaced meanwhile. The user's words are the newest
+        if not memory.holds:  # replaced meanwhile. The user's words are the newest
             return self.add(memory.kind, text)
         same_text = digest(memory.text) == digest(first)
         self.edits.consolidator.edit(memory, memory.text if same_text else first, headline, subject)
@@ -245,7 +243,8 @@ class _Page:
             self._add_note(text)
         else:
             kind = Kind.NOTE if self.saved.in_tree else kind
-            new = statement_of(self.saved.project_id, text, kind, at_ms=self.edits.now_ms())
+            by = Author.FILE if self.saved.in_tree else Author.PERSON
+            new = statement_of(self.saved.project_id, text, kind, by=by, at_ms=self.edits.now_ms())
             files = (".memlayer/" + self.saved.name,) if self.saved.in_tree else ()
             self.edits.consolidator.add_statement(replace(new, files=files, headline=headline, subject=subject))
         return 1
@@ -255,15 +254,12 @@ class _Page:
         day, now_ms = day_of(self.saved.name), self.edits.now_ms()
         at_ms = now_ms if local_day(now_ms) == day else noon_ms(day)
         memory_id = event_id(self.saved.project_id, day, Kind.NOTE, text)
-        memory = new_memory(memory_id, Category.CUSTOM, Kind.NOTE, text, at_ms, project_id=self.saved.project_id)
+        memory = new_memory(
+            memory_id, Category.CUSTOM, Kind.NOTE, text, at_ms, project_id=self.saved.project_id, by=Author.PERSON
+        )
         with self.edits.indexer.lock:
             self.edits.store.put_memories([memory])
             self.edits.indexer.index([memory])
-
-
-def _is_retired(memory: Memory) -> bool:
-    """True for a memory that holds no more and has no successor."""
-    return memory.superseded_by == memory.id
 
 
 def _texts(text: str) -> list[str]:

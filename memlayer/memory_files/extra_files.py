@@ -21,7 +21,7 @@ from memlayer.edge.home import paths, project
 from memlayer.edge.home.session_ids import FILE_SESSION
 from memlayer.indexing.document import pieces_of
 from memlayer.indexing.indexer import Indexer
-from memlayer.kinds import Category
+from memlayer.kinds import Author, Category, Ended
 from memlayer.memory_files.markdown import plain_text
 from memlayer.model import GLOBAL, Memory
 from memlayer.ports import MemoryQuery, Store
@@ -111,7 +111,7 @@ class ExtraFiles:
                     stored = self._held(path)
                     wanted = self._pieces(path, text, max(0, at[0] // 1_000_000), project_id, root, stored)
                     fresh += [piece for key, piece in wanted.items() if stored.get(key) != piece]
-                    retired += [row for key, row in stored.items() if key not in wanted and not row.superseded_by]
+                    retired += [row for key, row in stored.items() if key not in wanted and row.holds]
         self._put(fresh)
         self._retire(retired)
         self._known = known
@@ -139,9 +139,7 @@ class ExtraFiles:
         if gone:
             now_ms = int(time.time() * 1000)
             with self.indexer.lock:
-                self.store.put_memories(
-                    [replace(piece, superseded_by=piece.id, superseded_ms=now_ms) for piece in gone]
-                )
+                self.store.put_memories([piece.ended(Ended.GONE, now_ms) for piece in gone])
                 self.store.drop_chunks([piece.id for piece in gone])
 
     def _pieces(
@@ -149,7 +147,7 @@ class ExtraFiles:
     ) -> dict[str, Memory]:
         """Return the memories of a file's pieces, by id."""
         name = os.path.relpath(path, root) if root else _shortened(path)
-        owner = {"project_id": project_id, "session_id": _session_of(path)}
+        owner = {"project_id": project_id, "session_id": _session_of(path), "by": Author.FILE}
         seen: Counter[str] = Counter()
         out = {}
         for piece in pieces_of(text, max_tokens=self.max_tokens, overlap_tokens=self.overlap_tokens):
@@ -194,7 +192,7 @@ class ExtraFiles:
             ]
             sessions = {_session_of(path) for path in known}
             self.indexer.erase_lent(
-                [piece.id for piece in pieces if piece.superseded_by or piece.session_id not in sessions]
+                [piece.id for piece in pieces if not piece.holds or piece.session_id not in sessions]
             )
             self._known = known
         return self._known

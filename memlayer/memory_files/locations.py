@@ -39,7 +39,7 @@ class FileLines:
             piece = _PIECE.search(memory.place)
             path = self._extra.path_of(memory.session_id)
             return Lines(path, int(piece.group(1)), int(piece.group(2))) if path and piece else Lines()
-        if memory.category == Category.CONVERSATION or memory.superseded_by:
+        if memory.category == Category.CONVERSATION or not memory.holds:
             return Lines()
         name = CORE_PAGE if memory.category == Category.CORE else page_of_day(local_day(memory.at_ms))
         page = memory.project_id, name

@@ -65,12 +65,6 @@ class Refusal(StrEnum):
     FORGOTTEN = "the person forgot it"
     TOO_MANY = "the session has as many stronger notes as a session may add"
     SECRET = "it holds a secret or a private part"
-    # Of a memory that was in force, which `restore` brings back.
-    DROPPED = "retired: a session shows that it holds no more"
-    READ_AGAIN = "retired: drawn from a turn that a model has read since"
-
-
-RETIRED = frozenset((Refusal.DROPPED, Refusal.READ_AGAIN))
 
 
 @dataclass(frozen=True)

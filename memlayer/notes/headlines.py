@@ -8,8 +8,6 @@ from dataclasses import replace
 from functools import cache
 from importlib import resources
 
-from memlayer.consolidation.extractor import is_noted
-from memlayer.kinds import Kind
 from memlayer.model import Memory
 from memlayer.notes.answer import parse_headlines
 from memlayer.notes.checks import headline_from, subject_from
@@ -28,7 +26,7 @@ def headlines_prompt() -> str:
 
 def without_headline(notes: Sequence[Memory]) -> list[Memory]:
     """Return a model's notes that have no headline, oldest first."""
-    rows = [note for note in notes if is_noted(note) and note.kind != Kind.TASK and not note.headline]
+    rows = [note for note in notes if note.is_note and not note.headline]
     return sorted(rows, key=lambda note: (note.at_ms, note.id))
 
 

@@ -6,20 +6,18 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from memlayer.briefing.past_sessions import of_a_script
 from memlayer.briefing.session_summary import summary_memory
-from memlayer.briefing.standing_orders import by_a_person, is_order
+from memlayer.briefing.standing_orders import is_order
 from memlayer.briefing.summary_text import add_part
 from memlayer.briefing.working_set import TURNS_LOOKED_AT
-from memlayer.consolidation.authors import by_models
 from memlayer.consolidation.conflicts import Draft
-from memlayer.consolidation.extractor import SESSION_READER, SESSION_WRITER, is_noted, is_rule_made
-from memlayer.consolidation.rules.own_words import own_words
-from memlayer.consolidation.rules.standing import let_go
+from memlayer.consolidation.lineage import folded_under
 from memlayer.consolidation.statement import statement_of
 from memlayer.indexing.indexer import Indexer
-from memlayer.kinds import Category, Kind
+from memlayer.kinds import Author, Category, Ended, Kind
 from memlayer.model import Memory, citation_of
 from memlayer.notes.answer import DraftNote, DraftTask, SessionAnswer
 from memlayer.notes.checks import MIN_TEXT_CHARS, CheckedNote, Refusal, RefusedNote, check, check_own, checked_summary
@@ -40,6 +38,9 @@ from memlayer.turns.headline import MAX_HEADLINE_CHARS
 
 MAX_ROWS = 10_000
 SAID_BY_PERSON = "user"
+SAYS = 0.6  # share of a statement's terms in a note that says it, too
+# Part of a note's id, which stays the same when an answer is applied twice.
+ORIGINS = {Author.READER: "notes-1", Author.MODEL: "notes-1 by session"}
 MAX_OWN = 2  # notes that a session's own model may write
 RUN_CLAIMS = {True: "실행의 주장: ", False: "A run claims: "}  # of a session whose prompts nobody typed
 
@@ -66,7 +67,7 @@ class Kept:
     notes: list[Memory] = field(default_factory=list)
     tasks: list[Task] = field(default_factory=list)
     refused: list[RefusedNote] = field(default_factory=list)
-    ended: list[RefusedNote] = field(default_factory=list)  # memories, with the reason
+    ended: list[Memory] = field(default_factory=list)
     questions: list[ChangeToConfirm] = field(default_factory=list)
     is_run: bool = False
     is_own: bool = False
@@ -103,7 +104,7 @@ class NoteKeeper:
         rows = (
             self.store.memories(MemoryQuery(superseded_by=ids, category=Category.CORE, limit=MAX_ROWS)) if ids else []
         )
-        return [row for row in rows if is_noted(row) and row.kind != Kind.TASK and row.id not in ids]
+        return [row for row in rows if row.is_note and row.id not in ids]
 
     def open_tasks(self, project_id: str) -> list[Memory]:
         """Return the memories of the project's open tasks, newest first."""
@@ -117,14 +118,16 @@ class NoteKeeper:
         kept = Kept()
         with self.indexer.lock:
             draft = Draft(self.store, self.indexer)
-            retired = self._retire_rules(draft, kept, session, turns)
-            known = [*self.in_force(session.project_id), *draft.get(row.id for row in self._overtaken(retired))]
-            by_citation = {row.citation: row for row in known if row.id not in retired}
+            drawn = self._drawn(session, turns)
+            ahead = {row.id for row in drawn}
+            known = [*self.in_force(session.project_id), *self._overtaken(ahead)]
+            by_citation = {row.citation: row for row in known if row.id not in ahead}
             kept.is_run = self._is_run(session)
             room = Counter({False: 1}) if kept.is_run else room_for(len(turns))
             for note in answer.notes:
                 result = check(note, turns, [row.text for row in _named(note, by_citation)])
                 self._keep_note(draft, kept, session, turns, result, by_citation, room)
+            self._end_drawn(draft, kept, drawn, session.said_ms)
             for citation in () if kept.is_run else answer.drop:
                 self._drop(draft, kept, by_citation.get(citation), turns[-1].at_ms)
             self._keep_tasks(kept, session, turns, () if kept.is_run else answer.tasks)
@@ -145,7 +148,7 @@ class NoteKeeper:
             draft = Draft(self.store, self.indexer)
             by_citation = {row.citation: row for row in self.in_force(session.project_id)}
             query = MemoryQuery(session_id=session.id, category=Category.CORE, limit=MAX_ROWS)
-            written = sum(row.settled == SESSION_WRITER for row in self.store.memories(query))
+            written = sum(row.by is Author.MODEL and row.is_note for row in self.store.memories(query))
             room = Counter({False: max(0, (1 if kept.is_run else MAX_OWN) - written)})
             result = check_own(note, turns, seen, [row.text for row in _named(note, by_citation)])
             self._keep_note(draft, kept, session, turns, result, by_citation, room)
@@ -177,11 +180,10 @@ class NoteKeeper:
             return
         note = result.draft
         named = _named(note, by_citation)
-        models = by_models(self.store, named)
-        ours = [row for row in named if row.id in models or row.id in draft.memories or _lets_go(result, row)]
+        ours = [row for row in named if not row.is_persons]
         ours = [row for row in ours if not (kept.is_run and rests_on_person(row))]
         merged = merge(result, ours, turns)
-        new = self._memory_of(session, turns, result, merged.text, SESSION_WRITER if kept.is_own else SESSION_READER)
+        new = self._memory_of(session, turns, result, merged.text, Author.MODEL if kept.is_own else Author.READER)
         new = claimed(new) if kept.is_run else new
         problem = self._problem(new, by_citation.values(), {row.id for row in merged.replaced})
         is_applied = any(row.id == new.id for row in by_citation.values())
@@ -193,27 +195,24 @@ class NoteKeeper:
             return
         asked = [] if kept.is_run else [row for row in named if row not in ours]
         kept.questions += [ChangeToConfirm(row.id, new.id, "replace") for row in asked]
-        replaced = [
-            replace(row, superseded_by=new.id, superseded_ms=new.at_ms) for row in merged.replaced if row.id != new.id
-        ]
-        draft.put(new, *replaced)
+        draft.put(new, *(row.ended(Ended.REPLACED, new.at_ms, new.id) for row in merged.replaced if row.id != new.id))
         for row in merged.replaced:
             by_citation.pop(row.citation, None)
         by_citation[new.citation] = new
         kept.notes.append(new)
 
     def _memory_of(
-        self, session: Session, turns: Sequence[SessionTurn], note: CheckedNote, text: str, author: str
+        self, session: Session, turns: Sequence[SessionTurn], note: CheckedNote, text: str, author: Author
     ) -> Memory:
         prompt_ids = {row.prompt_id for row in note.evidence}
         sources = [event_id for turn in turns if turn.prompt_id in prompt_ids for event_id in turn.event_ids]
         made = statement_of(
-            session.project_id, text, note.draft.kind,
-            origin="\0".join((session.id, author, note.draft.text)), session_id=session.id, source_ids=sources,
+            session.project_id, text, note.draft.kind, by=author,
+            origin="\0".join((session.id, ORIGINS[author], note.draft.text)), session_id=session.id, source_ids=sources,
             at_ms=max(turn.at_ms for turn in turns if turn.prompt_id in prompt_ids), prompt_id=note.turn.prompt_id,
         )  # fmt: skip
         return replace(
-            made, settled=author, evidence=evidence.to_json(note.evidence), files=note.files, error=note.error,
+            made, evidence=evidence.to_json(note.evidence), files=note.files, error=note.error,
             headline=with_doubt(note.headline, text), subject=note.subject,
         )  # fmt: skip
 
@@ -235,19 +234,19 @@ class NoteKeeper:
         """
         if memory is None:
             return
-        if memory.id not in draft.memories and not by_models(self.store, [memory]):
+        if memory.is_persons:
             kept.questions.append(ChangeToConfirm(memory.id, "", "drop"))
             return
         [row] = draft.get([memory.id]) or [memory]
-        if row.superseded_by:
+        if not row.holds:
             return
         successor = _attempt_of(row, at_ms)
         if successor is not None and not self.tombstones.covers_memory(successor):
-            draft.put(successor, replace(row, superseded_by=successor.id, superseded_ms=at_ms))
+            draft.put(successor, row.ended(Ended.REPLACED, at_ms, successor.id))
             kept.notes.append(successor)
         else:
-            draft.put(replace(row, superseded_by=row.id, superseded_ms=row.at_ms))
-        kept.ended.append(_retired(row, Refusal.DROPPED))
+            draft.put(row.ended(Ended.UNTRUE, at_ms), *folded_under(self.store, [row.id]))
+        kept.ended += draft.get([row.id])
 
     def _keep_tasks(
         self, kept: Kept, session: Session, turns: Sequence[SessionTurn], tasks: Sequence[DraftTask]
@@ -280,33 +279,34 @@ class NoteKeeper:
             return None
         return place[0]
 
-    def _retire_rules(self, draft: Draft, kept: Kept, session: Session, turns: Sequence[SessionTurn]) -> frozenset[str]:
-        """Retire the rules' statements of these turns. Return their ids.
-
-        Wishes of the person, who was told of them, and open work stay. A model's notes that they had
-        replaced hold again.
-
-        The model saw the same turns and the same notes, and judges better what will matter (docs/inside/quality.md).
-        """
+    def _drawn(self, session: Session, turns: Sequence[SessionTurn]) -> list[Memory]:
+        """Return the statements in force that rules drew from these turns alone."""
         prompts = [turn.prompt_id for turn in turns]
         events = self.store.events(session_id=session.id, prompt_ids=prompts, limit=MAX_ROWS) if prompts else []
-        sources = sorted(event.id for event in events)  # tool calls too, which a statement of rules also rests on
+        sources = {event.id for event in events}  # tool calls too, which a statement of rules also rests on
         if not sources:
-            return frozenset()
-        query = MemoryQuery(source_ids=sources, category=Category.CORE, is_current=True, limit=MAX_ROWS)
-        drawn = [
-            row
-            for row in self.store.memories(query)
-            if row.kind != Kind.TASK and not is_noted(row) and is_rule_made(row) and set(row.source_ids) <= set(sources)
-        ]
-        orders = [row for row in drawn if row.known_kind is Kind.PREFERENCE and is_order(row.known_kind, row.text)]
-        spared = {row.id for row in by_a_person(self.store, orders)}
-        retired = [row for row in drawn if row.id not in spared]
-        kept.ended += [_retired(row, Refusal.READ_AGAIN) for row in retired]
-        draft.put(*(replace(row, superseded_by=row.id, superseded_ms=session.said_ms) for row in retired))
-        ids = frozenset(row.id for row in retired)
-        draft.put(*(replace(row, superseded_by="", superseded_ms=0) for row in self._overtaken(ids)))
-        return ids
+            return []
+        query = MemoryQuery(source_ids=sorted(sources), category=Category.CORE, is_current=True, limit=MAX_ROWS)
+        return [row for row in self.store.memories(query) if row.rules and sources.issuperset(row.source_ids)]
+
+    def _end_drawn(self, draft: Draft, kept: Kept, drawn: Sequence[Memory], at_ms: int) -> None:
+        """End the rules' statements of turns that a model has read since.
+
+        What a model had said in them ends. What the person said is folded under a note that says it, too. All else
+        stays. A model's notes that an ended statement had replaced hold again.
+        """
+        notes = [(note, frozenset(index_terms(note.text).split())) for note in kept.notes]
+        ended = []
+        for row in drawn:
+            terms = frozenset(index_terms(row.text).split())
+            says = next((note for note, words in notes if len(terms & words) >= SAYS * len(terms)), None)
+            if not row.is_persons:
+                ended.append(row.ended(Ended.READ_ANEW, at_ms))
+            elif says is not None and not is_order(row.known_kind, row.text):
+                ended.append(row.ended(Ended.FOLDED, at_ms, says.id))
+        kept.ended += ended
+        back = [row.again() for row in self._overtaken(row.id for row in ended) if row.id not in draft.memories]
+        draft.put(*ended, *back)
 
     def _keep_summary(
         self, session: Session, turns: Sequence[SessionTurn], text: str, before: str, shown: Sequence[str]
@@ -319,7 +319,7 @@ class NoteKeeper:
         events = [event for event in events if event.kind in ("user", "assistant", "tool")]
         if events:
             joined = add_part(before, text)
-            summary = replace(summary_memory(session, joined, events), settled=SESSION_READER)
+            summary = replace(summary_memory(session, joined, events), by=Author.READER)
             self.store.put_memories([summary])
             self.indexer.index([summary])
 
@@ -327,12 +327,6 @@ class NoteKeeper:
 def rests_on_person(note: Memory) -> bool:
     """Return whether a note's quote is of a person's words."""
     return any(proof.speaker == SAID_BY_PERSON for proof in from_json(note.evidence))
-
-
-def _lets_go(note: CheckedNote, rule: Memory) -> bool:
-    """Return whether a note's quote is the person's, taking a rule back."""
-    is_said = note.evidence[0].speaker == SAID_BY_PERSON and note.draft.quote in own_words(note.turn.prompt)
-    return is_said and bool(let_go(note.draft.quote, [rule.text]))
 
 
 def claimed(note: Memory) -> Memory:
@@ -347,13 +341,15 @@ def _named(note: DraftNote, by_citation: Mapping[str, Memory]) -> list[Memory]:
     return [by_citation[citation] for citation in note.replaces if citation in by_citation]
 
 
-def _retired(memory: Memory, reason: Refusal) -> RefusedNote:
-    return RefusedNote(DraftNote(memory.kind, memory.text, "", 0), reason)
+def ended_row(memory: Memory, at_ms: int) -> dict[str, Any]:
+    """Return the row of an ended memory in the record of a session's reading."""
+    because = memory.ended_because.value
+    return {"kind": memory.kind, "text": memory.text, "by": memory.by.value, "ended_because": because, "at_ms": at_ms}
 
 
 def _is_ahead(note: Memory, session: Session, unread: Sequence[SessionTurn]) -> bool:
     """Return whether a rule drew a note from unread turns."""
-    if note.session_id != session.id or is_noted(note) or not is_rule_made(note):
+    if note.session_id != session.id or not note.rules:
         return False
     prompts = {row.prompt_id for row in from_json(note.evidence)} or {note.prompt_id}
     return prompts <= {turn.prompt_id for turn in unread}
@@ -365,12 +361,11 @@ def _attempt_of(cause: Memory, at_ms: int) -> Memory | None:
         return None
     text = taken_back(cause.text)
     made = statement_of(
-        cause.project_id, text, Kind.ATTEMPT, origin="\0".join((cause.id, "taken back")), session_id=cause.session_id,
-        source_ids=cause.source_ids, at_ms=at_ms, prompt_id=cause.prompt_id,
+        cause.project_id, text, Kind.ATTEMPT, by=cause.by, origin="\0".join((cause.id, "taken back")),
+        session_id=cause.session_id, source_ids=cause.source_ids, at_ms=at_ms, prompt_id=cause.prompt_id,
     )  # fmt: skip
     return replace(
-        made, settled=SESSION_READER, evidence=cause.evidence, level=cause.level, files=cause.files, error=cause.error,
-        subject=cause.subject,
+        made, evidence=cause.evidence, level=cause.level, files=cause.files, error=cause.error, subject=cause.subject,
     )  # fmt: skip
 
 

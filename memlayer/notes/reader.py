@@ -17,7 +17,7 @@ from memlayer.errors import ConsolidationError
 from memlayer.model import Memory
 from memlayer.notes.answer import SessionAnswer, parse
 from memlayer.notes.headlines import headlines_prompt, headlines_request, with_headlines
-from memlayer.notes.keeper import Kept, NoteKeeper
+from memlayer.notes.keeper import Kept, NoteKeeper, ended_row
 from memlayer.notes.reading_log import MAX_TRIES, Reading, ReadingLog
 from memlayer.notes.request import MAX_ANSWER_TOKENS, ReaderRequest, first_part, tokens_of
 from memlayer.notes.session_turns import LEAST_CHARS, SessionTurn, is_telling, is_worth_reading, turns_of
@@ -232,7 +232,8 @@ class SessionReader:
 
     def _note(self, reading: Reading, part: Part, kept: Kept, answer: SessionAnswer) -> None:
         at_ms = int(self.clock() * 1000)
-        reading.refused += [row.as_row(at_ms) for row in (*kept.refused, *kept.ended)]
+        reading.refused += [row.as_row(at_ms) for row in kept.refused]
+        reading.refused += [ended_row(row, at_ms) for row in kept.ended]
         reading.questions += [asdict(row) for row in kept.questions]
         reading.read += [turn.digest for turn in part.request.turns]
         events = [event_id for turn in part.request.turns for event_id in turn.event_ids]

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memlayer.edge.home import paths
-from memlayer.notes.checks import RETIRED
 from memlayer.records import small_files
 
 MAX_REFUSED = 20  # a session
@@ -28,7 +27,8 @@ class Reading:
 
     read: digests of the turns that were read. event_ids: their events, for forgetting. answer: raw, of `digest`, not
     yet applied. tries: answers in vain for the turns of `digest`. tokens: in and out, of all its calls. summary: of the
-    parts that were read. refused: [{kind, text, reason, at_ms}]. questions: [{memory_id, by, wish}]: changes that only
+    parts that were read. refused: [{kind, text, reason, at_ms}], of
+    an ended memory by and ended_because for the reason. questions: [{memory_id, by, wish}]: changes that only
     the person may make.
     """
 
@@ -51,7 +51,7 @@ class Reading:
     @property
     def retired_notes(self) -> int:
         """Memories that it retired, told in `refused` as well."""
-        return sum(row.get("reason") in RETIRED for row in self.refused)
+        return sum("ended_because" in row for row in self.refused)
 
     @property
     def refused_notes(self) -> int:

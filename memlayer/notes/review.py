@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -173,12 +173,9 @@ class Review:
         if len(rows) < len(ids):
             raise UserError("A memory of the last decision was forgotten since. Nothing is changed")
         back = [
-            replace(
-                rows[state.id], at_ms=state.at_ms, session_id=state.session_id, superseded_by=state.superseded_by,
-                superseded_ms=state.superseded_ms, pinned=state.pinned,
-            )
+            replace(rows[state.id], **{name: value for name, value in asdict(state).items() if name != "id"})
             for state in decision.before
-        ]  # fmt: skip
+        ]
         wording = rows.get(decision.wording) or (None if decision.is_whole else self._unrecorded(decision, rows))
         if wording is not None:
             back[0] = replace(back[0], text=wording.text)
@@ -191,7 +188,7 @@ class Review:
         state = decision.before[0]
         older = self.store.memories(MemoryQuery(superseded_by=[state.id], category=rows[state.id].category))
         wordings = [row for row in older if lineage.is_wording_of(row, rows[state.id]) and row.at_ms == state.at_ms]
-        return max(wordings, key=lambda row: row.superseded_ms, default=None)
+        return max(wordings, key=lambda row: row.ended_ms, default=None)
 
     def _drop(self, item: ReviewedMemory, now_ms: int) -> None:
         if item.against is not None and item.against.known_kind is not Kind.TEAM:

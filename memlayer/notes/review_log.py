@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from memlayer.edge.home import paths
+from memlayer.kinds import Author, Ended
 from memlayer.model import GLOBAL, Memory
 from memlayer.records import small_files
 
@@ -20,16 +21,17 @@ class Before:
     id: str
     at_ms: int
     session_id: str
+    ended_because: Ended
+    ended_ms: int
     superseded_by: str
-    superseded_ms: int
+    by: Author
+    rules: int
     pinned: bool
 
     @classmethod
     def of(cls, memory: Memory) -> Before:
         """Return the state of a memory."""
-        return cls(
-            memory.id, memory.at_ms, memory.session_id, memory.superseded_by, memory.superseded_ms, memory.pinned
-        )
+        return cls(*(getattr(memory, field.name) for field in fields(cls)))
 
 
 @dataclass(frozen=True)

@@ -159,4 +159,5 @@ def _with_memory(row: Row, known: Mapping[str, Memory], *, is_start: bool = Fals
         "at_ms": memory.at_ms,
         "text": marked_text(memory),
         "superseded_by": memory.superseded_by,
+        "ended_because": memory.ended_because,
     }

@@ -12,7 +12,6 @@ from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from memlayer.consolidation.authors import without_echoes
-from memlayer.consolidation.extractor import is_noted
 from memlayer.indexing.term_stats import TermStats
 from memlayer.kinds import BINDING, KINDS, Category, Kind, mark_of
 from memlayer.model import Memory, team_session
@@ -91,8 +90,8 @@ class ProjectNotes:
         documents = self.stats.documents
         rows = notes_in_force(self.store, project_id, MAX_NOTES)
         tasks = [row for row in rows if row.known_kind is Kind.TASK]
-        told = without_echoes([row for row in rows if is_noted(row) or row.known_kind in BINDING])
-        rows = [row for row in told if is_noted(row) and row.kind != Kind.TASK]
+        told = without_echoes([row for row in rows if row.is_note or row.known_kind in BINDING])
+        rows = [row for row in told if row.is_note]
         of_team = self.store.memories(
             MemoryQuery(session_id=team_session(project_id), is_current=True, limit=MAX_NOTES)
         )

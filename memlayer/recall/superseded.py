@@ -1,4 +1,4 @@
-"""Turns whose statements were superseded, reworded or taken back since.
+"""Turns whose statements were replaced, reworded or taken back since.
 
 The turn itself stays as it was, and a search still finds it. Recall gives the successor in its place.
 """
@@ -33,7 +33,7 @@ class Replacement:
 
 def replacement_of(old: Memory, head: Memory) -> Replacement:
     """Return a statement's replacement. head: its chain's end, maybe stale."""
-    return Replacement(frozenset(index_terms(old.text).split()), None if head.superseded_by else head)
+    return Replacement(frozenset(index_terms(old.text).split()), head if head.holds else None)
 
 
 class SupersededStatements:
@@ -52,7 +52,7 @@ class SupersededStatements:
             every = self._store.memories(MemoryQuery(project_id=project_id, category=Category.CORE, limit=MAX_KNOWN))
             by_id = {memory.id: memory for memory in every}
             for old in every:
-                if old.superseded_by and old.prompt_id:
+                if not old.holds and old.prompt_id:
                     head = lineage.head_of(old, by_id.get)
                     of_turn = by_project.setdefault(old.project_id, {}).setdefault((old.session_id, old.prompt_id), [])
                     of_turn.append(replacement_of(old, head))

@@ -21,7 +21,7 @@ from memlayer.sharing.log_format import GONE, NAMES, ROWS, ObjectName, span_of
 DIGEST_BYTES = 12
 AT_ONCE = 500
 # Derived on each machine: not a reason to send a memory again.
-LOCAL_FIELDS = ("settled", "level")
+LOCAL_FIELDS = ("rules", "level")
 # rows.is_sent, gone.is_sent: 0 in files of earlier versions, for a push that was cut off. See `wrote`.
 _SCHEMA = """
 PRAGMA secure_delete = ON; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;

@@ -14,7 +14,6 @@ from memlayer.records.tombstones import Tombstones
 from memlayer.sharing.channel import Channel
 from memlayer.sharing.ledger import Ledger, Version, digest_of, key_of
 from memlayer.sharing.log_format import GONE, LOGS, ROWS, Content, ObjectName, ids_in, line_of, living
-from memlayer.tasks.task_memory import MADE_BY_BOOK
 
 OBJECT_LINES = 5000
 OBJECT_CHARS = 8_000_000  # of lines. Packed a fifth
@@ -36,8 +35,7 @@ def is_shared(row: Shared, tombstones: Tombstones) -> bool:
     if row.id in tombstones:
         return False
     if isinstance(row, Memory):
-        is_of_book = row.known_kind is Kind.TASK and row.settled == MADE_BY_BOOK
-        return not is_of_book and row.known_kind not in (Kind.PIECE, Kind.TEAM)
+        return row.known_kind not in (Kind.TASK, Kind.PIECE, Kind.TEAM)
     return True
 
 

@@ -172,8 +172,8 @@ class Taking:
                 if incoming[1:3] < version[1:3]:
                     done.known += 1
                     continue
-                settled = mine.settled if mine.source_ids == row.source_ids else row.settled
-                row = replace(row, settled=settled, level=mine.level)
+                rules = mine.rules if mine.source_ids == row.source_ids else row.rules
+                row = replace(row, rules=rules, level=mine.level)
             versions[key] = incoming
             out.append(row)
         return out

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from memlayer.errors import UserError
 from memlayer.indexing.indexer import Indexer
-from memlayer.kinds import Category, Kind
+from memlayer.kinds import Category, Ended, Kind
 from memlayer.model import Event, Memory, unix_ms
 from memlayer.ports import DeletionPlan, MemoryQuery, Store, memories_by_id
 from memlayer.records.tombstones import Tombstones
@@ -22,7 +22,7 @@ from memlayer.tasks.events import CREATED, Observation, TaskEvent, content_of, t
 from memlayer.tasks.graph import OF_STEPS, Graph, edges_of_memory, said_again
 from memlayer.tasks.known_tasks import EVERYTHING, KnownTasks
 from memlayer.tasks.states import By, Op, Step, Task
-from memlayer.tasks.task_memory import MADE_BY_BOOK, by_hand, event_of, is_behind, memory_of
+from memlayer.tasks.task_memory import by_hand, event_of, is_behind, memory_of
 from memlayer.turns.remembered import NO_SESSION
 from memlayer.turns.turn_memory import prompt_of
 
@@ -83,9 +83,9 @@ class TaskBook:
             return self.known.by_id(touched)
 
     def heard(self, turns: Sequence[Memory]) -> None:
-        """Take in the tasks that prompts of unsettled turns name."""
+        """Take in the tasks that prompts of unread turns name."""
         for turn in turns:
-            if turn.superseded_by or turn.known_kind is Kind.DID_NOT_HOLD or not turn.prompt_id:
+            if not turn.holds or turn.known_kind is Kind.DID_NOT_HOLD or not turn.prompt_id:
                 continue
             prompt = prompt_of(turn)
             own = self.own_words(prompt)  # another person's list or report, pasted, opens and closes nothing
@@ -157,7 +157,7 @@ class TaskBook:
             if not is_start:
                 self.known.renew()
             known = {task.id for task in self.known.by_id(by_id)}
-            older = [row for row in rows if row.settled != MADE_BY_BOOK and row.superseded_by in ("", row.id)]
+            older = [row for row in rows if row.ended_because is not Ended.REWORDED]
             self.take([event_of(row) for row in older if row.id not in known])  # only a memory holds them
             tasks = self.known.all()
             self.graph.put(self.known.edges(task.id for task in tasks), OF_STEPS)

@@ -283,7 +283,7 @@ def edges_of_memory(memory: Memory, repeats: Iterable[str]) -> list[Edge]:
     ]
     if memory.known_kind is Kind.TASK:
         return out  # a task's steps say which memories it hangs together with
-    if memory.superseded_by not in ("", memory.id):
+    if memory.superseded_by:
         out.append(Edge(MEMORY, memory.superseded_by, Rel.SUPERSEDES, MEMORY, memory.id, project_id))
     if memory.category is not Category.CONVERSATION and memory.prompt_id and not KINDS[memory.known_kind].of_session:
         turn = turn_memory_id(memory.session_id, memory.prompt_id)

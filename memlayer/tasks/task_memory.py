@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from memlayer.kinds import CATEGORIES, Category, Kind
+from memlayer.kinds import CATEGORIES, Author, Category, Ended, Kind
 from memlayer.model import Event, Memory
 from memlayer.tasks.events import CREATED, Observation, TaskEvent, task_event
 from memlayer.tasks.keys import EntityType, entities_in
@@ -14,8 +14,7 @@ from memlayer.turns.salience import new_memory
 
 WAITS_FOR = " (waits for: %s)"
 MAYBE_DONE = " (maybe done: %s)"
-MADE = ("text", "at_ms", "source_ids", "superseded_by")  # of a task's memory, by its steps
-MADE_BY_BOOK = "tasks-1"  # Memory.settled of a task's memory
+MADE = ("text", "at_ms", "source_ids", "ended_because", "by")  # of a task's memory, by its steps
 
 
 def is_behind(task: Task, row: Memory | None) -> bool:
@@ -30,11 +29,11 @@ def by_hand(task: Task, row: Memory, *, is_start: bool) -> Step | None:
     A memory from before the last step is one that a kill left behind; at a start, so is one with an earlier title.
     """
     if not task.is_open:
-        is_restored = not row.superseded_by and row.at_ms > task.touched_ms
+        is_restored = row.holds and row.at_ms > task.touched_ms
         return Step(task.id, Op.REOPENED, by=By.PERSON) if is_restored else None
     if row.at_ms < task.touched_ms:
         return None
-    if row.superseded_by == row.id:
+    if not row.holds:
         return Step(task.id, Op.STATUS, Status.CANCELLED, task.status, By.PERSON)
     title = _parts(row.text)[0]
     known = task.titles if is_start else task.titles[-1:]
@@ -54,11 +53,18 @@ def memory_of(task: Task) -> Memory:
     text += MAYBE_DONE % task.maybe_done if task.maybe_done and task.is_open else ""
     made = new_memory(
         task.id, Category.CORE, Kind.TASK, text, task.created_ms, project_id=task.project_id,
-        session_id=task.session_id, prompt_id=task.prompt_id, source_ids=task.sources, settled=MADE_BY_BOOK,
+        session_id=task.session_id, prompt_id=task.prompt_id, source_ids=task.sources, by=_author_of(task),
         importance=CATEGORIES[Category.CORE].importance, files=task.files,
     )  # fmt: skip
     made = replace(made, at_ms=task.touched_ms)
-    return made if task.is_open else replace(made, superseded_by=task.id, superseded_ms=task.touched_ms)
+    because = Ended.DECLINED if task.status is Status.CANCELLED else Ended.CARRIED_OUT
+    return made if task.is_open else made.ended(because, task.touched_ms)
+
+
+def _author_of(task: Task) -> Author:
+    """Return who spoke of a task: the person, where they did."""
+    authors = {By.READER: Author.READER, By.HOST: Author.MODEL}
+    return next((authors[by] for by in (By.READER, By.HOST) if task.by == (by,)), Author.PERSON)
 
 
 def files_of(task: Task) -> tuple[str, ...]:
@@ -70,8 +76,7 @@ def files_of(task: Task) -> tuple[str, ...]:
 def event_of(memory: Memory) -> Event:
     """Return the event that makes a task of an earlier version's memory."""
     title, waits = _parts(memory.text)
-    is_over = memory.superseded_by == memory.id
-    status = Status.DONE if is_over else Status.BLOCKED if waits else Status.PENDING
+    status = Status.DONE if not memory.holds else Status.BLOCKED if waits else Status.PENDING
     row = Observation(
         CREATED, title, task_id=memory.id, status=status, blockers=(waits,) if waits else (),
         sources=memory.source_ids, files=memory.files,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from memlayer.edge.capture.payload import clean
 from memlayer.errors import UserError
-from memlayer.kinds import NOTED, Category, Kind, stored_for_team
+from memlayer.kinds import NOTED, Author, Category, Kind, stored_for_team
 from memlayer.model import Memory, event_id, team_session
 from memlayer.notes.addressed import addressed_spans
 from memlayer.text.context_block import cut, flatten
@@ -70,7 +70,8 @@ class TeamNote:
         at_ms = min(now_ms, calendar.timegm(time.strptime(self.day, "%Y-%m-%d")) * 1000 + 12 * 3_600_000)
         return new_memory(
             memory_id, Category.CUSTOM, stored_for_team(self.kind, self.author), self.text, at_ms,
-            project_id=project_id, session_id=team_session(project_id), headline=self.headline, subject=self.subject,
+            project_id=project_id, session_id=team_session(project_id), by=Author.COLLEAGUE, headline=self.headline,
+            subject=self.subject,
         )  # fmt: skip
 
 
@@ -87,7 +88,7 @@ def promoted(memory: Memory, author: str, project: str) -> TeamNote:
     """Return a memory as a note. Raises UserError for others."""
     if memory.category not in (Category.CORE, Category.CUSTOM) or memory.known_kind not in PROMOTED:
         raise UserError(f"{memory.key} is no note: turns, days, tasks and colleagues' notes are not promoted")
-    if memory.superseded_by:
+    if not memory.holds:
         raise UserError(f"{memory.key} was replaced. `memlayer show --history {memory.key}` shows the note that holds")
     text = flatten(clean(memory.text))
     if len(text) > MAX_CHARS:

@@ -175,7 +175,7 @@ class Teams:
         """Yield the promoted notes that still hold; others are taken back."""
         keys = self._keys(project_id)
         for row in memories_by_id(self.store, team.promoted).values():
-            if row.superseded_by:
+            if not row.holds:
                 continue
             try:
                 yield promoted(row, team.author, keys[0] if keys else "")
@@ -219,13 +219,13 @@ class Teams:
             if known is not None:
                 row = replace(row, pinned=known.pinned)
                 if known.text == row.text:  # a person's decision about it holds until it says something else
-                    row = replace(row, superseded_by=known.superseded_by, superseded_ms=known.superseded_ms)
+                    row = row.ended(known.ended_because, known.ended_ms, known.superseded_by)
             if row.id not in self.tombstones:
                 wanted[row.id] = row
         fresh = [row for id_, row in wanted.items() if row != held.get(id_)]
         if fresh:
             with self.indexer.lock:
-                self.indexer.index([row for row in fresh if not row.superseded_by])
+                self.indexer.index([row for row in fresh if row.holds])
                 self.store.put_memories(fresh)
         gone = [id_ for id_ in held if id_ not in wanted]
         self.indexer.erase_lent(gone)

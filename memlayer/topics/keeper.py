@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from memlayer.edge.capture.spool import event_id
 from memlayer.indexing.indexer import Indexer
-from memlayer.kinds import Category, Kind
+from memlayer.kinds import Category, Ended, Kind
 from memlayer.model import Memory
 from memlayer.ports import MemoryQuery, Store
 from memlayer.records.tombstones import Tombstones
@@ -39,9 +39,7 @@ class TopicKeeper:
         known = {row.id: row for row in self.known(project_id)}
         ids = {row.id for row in made}
         changed = [row for row in made if row != known.get(row.id)]
-        changed += [
-            replace(row, superseded_by=row.id, superseded_ms=now_ms) for row in known.values() if row.id not in ids
-        ]
+        changed += [row.ended(Ended.REGROUPED, now_ms) for row in known.values() if row.id not in ids]
         if changed:
             self.store.put_memories(changed)
             self.indexer.index(changed)

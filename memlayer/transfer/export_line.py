@@ -20,8 +20,9 @@ from memlayer.edge.capture.tool_use import without_secret_output
 from memlayer.edge.home import registry
 from memlayer.edge.redaction.privacy import redact
 from memlayer.errors import UserError
-from memlayer.kinds import Category
+from memlayer.kinds import Category, author_of, ended_of
 from memlayer.model import CITED, GLOBAL, OPENED, SHOWN, Event, Memory, Usage, citation_of
+from memlayer.records import schema5
 from memlayer.records.sessions import Session
 from memlayer.turns.headline import fitting
 
@@ -116,10 +117,12 @@ MEMORY = {
     "prompt_id": NAME,
     "source_ids": IDS,
     "at_ms": MOMENT,
+    "by": NAME,
+    "ended_because": NAME,
+    "ended_ms": MOMENT,
     "superseded_by": _Rule(_matches(_is_id, ""), ID.expected),
-    "superseded_ms": MOMENT,
     "pinned": YES_OR_NO,
-    "settled": NAME,
+    "rules": _Rule(lambda value: _is_whole(value) and 0 <= value < 2**31, "a whole number"),
     "evidence": TEXT,
     "level": _Rule(lambda value: _is_whole(value) and 0 <= value <= 9, "a number from 0 to 9"),
     "files": NAMES,
@@ -195,15 +198,28 @@ def record_of(line: dict[str, Any], *, is_newer: bool = False) -> Read:
     if name == "usage":
         _check(name, value, USAGE, _required(Usage), is_all=True)
         return Usage(**_writable(value))
+    value = schema5.upgraded(value) if _is_of_schema5(value) else value
     _check(name, value, MEMORY, _required(Memory), is_all=True)
     if value["citation"] != citation_of(value["id"]):
         raise UserError("memory.citation: it is not that of its id")
     read = {
         "source_ids": tuple(value["source_ids"]),
         "category": Category(value["category"]),
+        "by": author_of(value.get("by", "")),
+        "ended_because": ended_of(value.get("ended_because", "")),
         "files": tuple(redact(_UNPAIRED.sub("\ufffd", path)) for path in value.get("files", ())),
     }
     return Memory(**{**_storable(value), **read})
+
+
+def _is_of_schema5(value: Mapping[str, Any]) -> bool:
+    """True for a memory of an earlier version's export or share, checked as far as it is read."""
+    own = {"settled": NAME, "superseded_ms": MOMENT}
+    if "settled" not in value:
+        return False
+    rules = {name: rule for name, rule in MEMORY.items() if name not in ("by", "ended_because", "ended_ms", "rules")}
+    _check("memory", value, rules | own, tuple(name for name in _required(Memory) if name in rules))
+    return True
 
 
 def _check(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from memlayer.edge.capture.payload import NOISE, OWN_COMMAND, clean
-from memlayer.kinds import CATEGORIES, KINDS, Category, Kind
+from memlayer.kinds import CATEGORIES, KINDS, Author, Category, Kind
 from memlayer.kinds import mark_of as words_before
 from memlayer.model import Event, Memory, turn_memory_id
 from memlayer.turns.questions import is_open_question
@@ -78,7 +78,7 @@ def turn_memory(events: Sequence[Event]) -> Memory | None:
     return new_memory(
         memory_id, Category.CONVERSATION, _kind(prompt, answers), text[:MAX_MEMORY_CHARS], first.at_ms,
         importance=importance(Category.CONVERSATION, text), project_id=first.project_id,
-        session_id=first.session_id, prompt_id=first.prompt_id,
+        session_id=first.session_id, prompt_id=first.prompt_id, by=Author.PERSON,
         source_ids=tuple(event.id for event in [*spoken, *done]),  # tool calls are forgotten with the turn
     )  # fmt: skip
 
@@ -113,20 +113,21 @@ def marked_text(memory: Memory) -> str:
 
 
 def carried_over(known: Memory | None, made: Memory) -> Memory:
-    """Carry pin, supersession and settlement over to a turn's memory made anew.
+    """Carry pin, end and reading over to a turn's memory made anew.
 
-    Only events that it has not had yet unsettle it, and a prompt that takes it back or reinstates it.
+    Only events that it has not had yet make it unread, and a prompt that takes it back or reinstates it.
     """
     if known is None:
         return made
     has_changed_force = (known.known_kind is Kind.DID_NOT_HOLD) != (made.known_kind is Kind.DID_NOT_HOLD)
-    settled = known.settled if known.source_ids == made.source_ids and not has_changed_force else ""
+    rules = known.rules if known.source_ids == made.source_ids and not has_changed_force else 0
     return replace(
         made,
         pinned=known.pinned,
+        ended_because=known.ended_because,
+        ended_ms=known.ended_ms,
         superseded_by=known.superseded_by,
-        superseded_ms=known.superseded_ms,
-        settled=settled,
+        rules=rules,
     )
 
 
@@ -134,7 +135,7 @@ def is_searched(memory: Memory) -> bool:
     """True for the search index: no turn's daily entry, no routine turn."""
     if memory.category == Category.CONVERSATION and is_routine_text(memory.text):  # also of an older version's turns
         return False
-    return KINDS[memory.known_kind].searched and not memory.superseded_by
+    return KINDS[memory.known_kind].searched and memory.holds
 
 
 def _order(event: Event) -> tuple[bool, int]:

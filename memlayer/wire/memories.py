@@ -12,8 +12,7 @@ from memlayer.wire.message import Asking, Limit, Message, Names, Path, TextOrNon
 class MemoryRow(Message):
     """A memory (model.Memory) with the name of its project.
 
-    text: with the mark of its kind. headline: "" where nobody wrote one. state: current, superseded, reworded or
-    retired.
+    text: with the mark of its kind. headline: "" where nobody wrote one.
     """
 
     id: str = ""
@@ -29,17 +28,18 @@ class MemoryRow(Message):
     prompt_id: str = ""
     source_ids: list[str] = []
     at_ms: int = 0
+    by: str = ""
+    ended_because: str = ""
+    ended_ms: int = 0
     superseded_by: str = ""
-    superseded_ms: int = 0
     pinned: bool = False
-    settled: str = ""
+    rules: int = 0
     evidence: str = ""
     level: int = 0
     files: list[str] = []
     error: str = ""
     headline: str = ""
     subject: str = ""
-    state: str = ""
 
 
 class SearchMode(Message):
@@ -221,8 +221,8 @@ class UsageShare(Message):
 class Remembered(Message):
     """A remembered statement.
 
-    is_new: nothing was merged. older: memories that it superseded. newer: the memory that superseded it already, if
-    any. contradicts: pinned memories that say otherwise.
+    is_new: nothing was merged. older: memories that it replaced. newer: the memory that replaced it already, if any.
+    contradicts: pinned memories that say otherwise.
     """
 
     memory: MemoryRow = field(default_factory=MemoryRow)
@@ -249,9 +249,8 @@ class SourceRow(Message):
 
 
 class Version(MemoryRow):
-    """A memory's version, and the reason of a retired one."""
+    """A memory's version."""
 
-    why: str = ""
     sources: list[SourceRow] = []
 
 

@@ -53,11 +53,13 @@ class NotesState(ReadingState):
 
 
 class RefusedNote(Message):
-    """A note of the model that was not kept."""
+    """A note of the model that was not kept, or a memory that a reading ended."""
 
     kind: str = ""
     text: str = ""
     reason: str = ""
+    by: str = ""
+    ended_because: str = ""
     at_ms: int = 0
     session_id: str = ""
     project: str = ""

@@ -130,6 +130,7 @@ class GivenNote(Message, omit_defaults=True):
     at_ms: int | None = None
     text: str | None = None
     superseded_by: str | None = None
+    ended_because: str | None = None
     forgotten: bool | None = None
     chance: float | None = None
     helps: float | None = None

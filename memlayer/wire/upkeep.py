@@ -103,7 +103,7 @@ class StatsFound(Message):
     by_category: dict[str, int] = {}
     by_project: list[ProjectCount] = []
     core_by_kind: dict[str, int] = {}
-    superseded: int = 0
+    ended: int = 0
     used: UsageShare = field(default_factory=UsageShare)
     used_ever: dict[str, int] = {}
     consolidated: int = 0

@@ -206,8 +206,8 @@ def table_state(table: LanceTable) -> dict[str, object]:
 def stats_of(tables: Mapping[str, LanceTable], folder: Path) -> StoreStats:
     """Count the rows, reading a few short columns, no texts."""
     scopes = tables[EVENTS].select(["project_id"])
-    kept = tables[MEMORIES].select(["category", "kind", "project_id", "superseded_by", "settled"])
-    holds = pc.equal(kept.column("superseded_by"), "")
+    kept = tables[MEMORIES].select(["category", "kind", "project_id", "ended_because", "rules"])
+    holds = pc.equal(kept.column("ended_because"), "")
     core = kept.filter(pc.and_(pc.equal(kept.column("category"), Category.CORE), holds))
     turns = kept.filter(pc.equal(kept.column("category"), Category.CONVERSATION))
     return StoreStats(
@@ -222,15 +222,15 @@ def stats_of(tables: Mapping[str, LanceTable], folder: Path) -> StoreStats:
         by_category=_counts(kept.column("category")),
         by_project=_counts(kept.column("project_id")),
         core_by_kind=_counts(core.column("kind")),
-        turns_by_reader=_counts(turns.column("settled")),
+        turns_by_rules=_counts(turns.column("rules")),
         usages=_counts(tables[USAGES].select(["how"]).column("how")),
-        superseded=kept.num_rows - (pc.sum(holds).as_py() or 0),
+        ended=kept.num_rows - (pc.sum(holds).as_py() or 0),
     )
 
 
 def _counts(column: Any) -> dict[str, int]:
     """Count each value of a column."""
-    return {entry["values"]: entry["counts"] for entry in pc.value_counts(column).to_pylist()}
+    return {str(entry["values"]): entry["counts"] for entry in pc.value_counts(column).to_pylist()}
 
 
 def _disk_bytes(folder: Path) -> int:

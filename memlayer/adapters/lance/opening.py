@@ -27,10 +27,10 @@ from memlayer.adapters.lance.salvage import (
 )
 from memlayer.adapters.lance.schema import (
     CHUNKS,
+    EVENTS,
     MEMORIES,
     SCHEMA_VERSION,
     TABLES,
-    USAGES,
     VECTOR,
     schema_of,
     vector_field,
@@ -38,7 +38,7 @@ from memlayer.adapters.lance.schema import (
 from memlayer.adapters.lance.table import LanceTable, LoopThread, fsync_path
 from memlayer.edge.counting import counted
 from memlayer.errors import StoreError
-from memlayer.records import small_files
+from memlayer.records import schema5, small_files
 
 # LanceDB's own caches. Its defaults are 6 GB and 1 GB.
 INDEX_CACHE_BYTES = 32 * 2**20
@@ -52,10 +52,9 @@ log = logging.getLogger(__name__)
 
 # (version, function): brings the tables of the version before to this one. Each must bear being run twice, since a
 # crash can come between the change and the note of it in schema.json.
-MIGRATIONS: list[tuple[int, Callable[[Tables], None]]] = [
-    (5, lambda tables: add_memory_columns(tables[MEMORIES])),
-]
-SINCE = {USAGES: 3}  # the version that brought a table. Before it, its folder is not missed
+MIGRATIONS: list[tuple[int, Callable[[Tables], None]]] = [(6, lambda tables: say_authors_and_ends(tables))]
+MIGRATED_AT_ONCE = 20_000  # rows
+_ADDED = {"by": "''", "ended_because": "''", "ended_ms": "CAST(0 AS BIGINT)", "rules": "CAST(0 AS BIGINT)"}
 
 
 def open_connection(folder: Path, loop: LoopThread) -> AsyncConnection:
@@ -106,7 +105,7 @@ def open_tables(connection: AsyncConnection, folder: Path, dimensions: int, loop
     for name in TABLES:
         with failing(f"table {name} cannot be opened", remedy(name)):
             tables[name], set_back[name] = _open_table(
-                connection, folder, name, dimensions, loop, was_there=version >= SINCE.get(name, 1)
+                connection, folder, name, dimensions, loop, was_there=version > 0
             )
     fit_dimensions(tables[CHUNKS], dimensions)
     for number, migrate in MIGRATIONS:
@@ -133,8 +132,8 @@ def read_schema_version(folder: Path) -> int:
     except (OSError, ValueError, KeyError) as error:
         reason = trouble_of(error) or f"{first_line(error)}; restore it from a backup"
         raise StoreError(f"{SCHEMA_FILE} cannot be read: {reason}") from error
-    if version < 1:
-        raise StoreError(f"{SCHEMA_FILE} names no version; restore it from a backup")
+    if version < schema5.VERSION:
+        raise StoreError(f"{SCHEMA_FILE} names no version that is known; restore it from a backup")
     if version > SCHEMA_VERSION:
         raise StoreError(
             f"the store was written by a newer memlayer (schema {version}, this one knows {SCHEMA_VERSION}); "
@@ -267,26 +266,38 @@ def _open_newest_whole(
     return table, SetBack(True)
 
 
-def add_memory_columns(table: LanceTable) -> None:
-    """Add the columns of schemas 2 to 5 to memories.
-
-    Schema 2: supersession time, pin and extractor of a memory; 3: its evidence and level; 4: its files and error;
-    5: its headline and subject.
-    """
+def say_authors_and_ends(tables: Tables) -> None:
+    """Bring memories of schema 5 to authors and ends. Bears being run twice."""
+    table, models = tables[MEMORIES], _remembered_by_models(tables[EVENTS])
 
     async def add() -> None:
         there = (await table.inner.schema()).names
-        made = {
-            "superseded_ms": "CAST(0 AS BIGINT)", "pinned": "false", "settled": "''",
-            "evidence": "''", "level": "CAST(0 AS BIGINT)",
-            "files": "arrow_cast(make_array(), 'List(Utf8)')", "error": "''",
-            "headline": "''", "subject": "''",
-        }  # fmt: skip
-        missing = {name: value for name, value in made.items() if name not in there}
-        if missing:
-            await table.inner.add_columns(missing)
+        added = {name: value for name, value in _ADDED.items() if name not in there}
+        if added:
+            await table.inner.add_columns(added)
+
+    async def drop() -> None:
+        gone = [name for name in schema5.GONE if name in (await table.inner.schema()).names]
+        if gone:
+            await table.inner.drop_columns(gone)
 
     table.write("add its newer columns", add())
+    schema = table.loop.run(table.inner.schema())
+    rows = table.select(schema.names).to_pylist()
+    fresh = [
+        {**row, **schema5.upgraded(row, is_models=not models.isdisjoint(row["source_ids"]))}
+        for row in rows
+        if schema5.GONE[0] in row
+    ]
+    for start in range(0, len(fresh), MIGRATED_AT_ONCE):
+        table.upsert(pa.Table.from_pylist(fresh[start : start + MIGRATED_AT_ONCE], schema=schema))
+    table.write("drop its older columns", drop())
+
+
+def _remembered_by_models(events: LanceTable) -> set[str]:
+    """Return the ids of events by which a model asked to remember."""
+    rows = events.select(["id"], "kind = 'remember' AND detail = 'model'")
+    return set(rows.column("id").to_pylist())
 
 
 def _declare_key(table: LanceTable) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
@@ -20,7 +20,7 @@ from memlayer.adapters.lance.schema import (
 )
 from memlayer.adapters.lance.table import LanceTable
 from memlayer.edge.counting import counted
-from memlayer.kinds import Category
+from memlayer.kinds import Category, Ended
 from memlayer.model import Chunk, Memory
 
 PINNED = 1.0  # the importance of pinned memories in the index, see indexing.indexer
@@ -75,7 +75,7 @@ def reconcile(memories: Sequence[Memory], chunks: Iterable[Chunk], set_back: Col
     changed: list[Memory] = []
     in_doubt: list[str] = []
     for row in memories:
-        if row.category == Category.DAILY or row.superseded_by or (set_back is not None and row.id not in set_back):
+        if row.category == Category.DAILY or not row.holds or (set_back is not None and row.id not in set_back):
             continue
         if row.id in indexed:
             newest = _as_indexed(row, indexed[row.id])
@@ -106,10 +106,9 @@ def _as_indexed(row: Memory, pieces: Sequence[Chunk]) -> Memory:
 
 
 def _replaced(row: Memory, lost: Sequence[Memory]) -> Memory:
-    """Return the row superseded by the only newer restored memory, else itself."""
+    """Return the row replaced by the only newer restored memory, else lost."""
     newer = [memory for memory in lost if memory.project_id == row.project_id and memory.category == row.category]
     newer = [memory for memory in newer if memory.at_ms >= row.at_ms]
-    by: Mapping[str, object] = {"superseded_by": row.id, "superseded_ms": row.at_ms}
     if len(newer) == 1:
-        by = {"superseded_by": newer[0].id, "superseded_ms": newer[0].at_ms}
-    return replace(row, **by)  # type: ignore[arg-type]
+        return row.ended(Ended.REPLACED, newer[0].at_ms, newer[0].id)
+    return row.ended(Ended.LOST, row.at_ms)

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from memlayer.errors import StoreError
-from memlayer.kinds import Category, category_of
+from memlayer.kinds import Category, author_of, category_of, ended_of
 from memlayer.model import Chunk, Event, Memory, Scope, Usage
 from memlayer.ports import MemoryQuery
 
@@ -30,7 +30,7 @@ ORDERS = {  # columns, and whether they ascend
     "newest": [("at_ms", False), ("id", False)],
     "importance": [("importance", False), ("at_ms", False), ("id", False)],
 }
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 QUARTER_MS = 900_000  # every zone of the world begins its day with one
 
 Record = TypeVar("Record", Memory, Chunk)
@@ -39,6 +39,8 @@ Record = TypeVar("Record", Memory, Chunk)
 _TYPES = {
     "str": pa.string(),
     "Category": pa.string(),
+    "Author": pa.string(),
+    "Ended": pa.string(),
     "int": pa.int64(),
     "float": pa.float64(),
     "bool": pa.bool_(),
@@ -103,6 +105,8 @@ def memories_from(table: Any) -> list[Memory]:
             **{
                 **row,
                 "category": category_of(row["category"]),
+                "by": author_of(row["by"]),
+                "ended_because": ended_of(row["ended_because"]),
                 "source_ids": tuple(row["source_ids"]),
                 "files": tuple(row["files"]),
             }
@@ -196,15 +200,15 @@ def before(at_ms: int) -> str:
 def of_query(query: MemoryQuery) -> str:
     """Return the filter of a memory query; "" for all."""
     fields = ("project_id", "session_id", "category", "kind", "superseded_by")
-    is_superseded = {None: "", True: "superseded_by = ''", False: "superseded_by != ''"}[query.is_current]
+    has_ended = {None: "", True: "ended_because = ''", False: "ended_because != ''"}[query.is_current]
     return all_of(
         matching(
             id=query.ids, key=query.keys, citation=query.citations, **{name: getattr(query, name) for name in fields}
         ),
         before(query.before_ms),
         any_in("source_ids", query.source_ids) if query.source_ids is not None else "",
-        is_superseded,
-        differs("settled", query.not_settled) if query.not_settled else "",
+        has_ended,
+        f"rules != {int(query.unread_by)}" if query.unread_by else "",
     )
 
 

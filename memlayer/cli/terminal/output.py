@@ -40,7 +40,7 @@ FENCED_CHARS = 600  # a block of code that is cut too soon is useless
 USUAL_COLUMNS = 80
 MAX_MS = 253_402_300_000_000
 FIRST_MOMENT_MS = 10**11  # a field in ms is a moment from this value on (1973), a duration below
-MOMENTS = ("at_ms", "since_ms", "superseded_ms", "oldest_ms")  # moments also when they are 0
+MOMENTS = ("at_ms", "since_ms", "ended_ms", "oldest_ms")  # moments also when they are 0
 # Nouns that some answers list and others count. Counts go to `counts`, or to a tally of their own.
 COUNTED = (
     "memories", "events", "chunks", "sessions", "projects", "turns", "files", "lines", "rows", "entries", "versions",

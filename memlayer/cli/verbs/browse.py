@@ -40,7 +40,6 @@ from memlayer.wire import tools as tool_ops
 
 MAX_RULES = 600
 # State of a memory that holds no more -> how a person reads it.
-STATE_WORDS = {"superseded": "replaced", "reworded": "earlier wording", "retired": "retired"}
 CATEGORIES = tuple(category.value for category in Category)
 
 
@@ -92,10 +91,9 @@ def say_match(match: memory_ops.Shown) -> None:
     say_headline(memory)
     say_text(memory.text)
     newer = match.newer
-    if memory.state in STATE_WORDS:
-        is_lost = memory.superseded_by != memory.id and not newer
-        lost = ", by a memory that was forgotten since" if is_lost else ""
-        say((STATE_WORDS[memory.state], "yellow"), f" {when(memory.superseded_ms)}{lost}")
+    if memory.ended_because:
+        lost = ", by a memory that was forgotten since" if memory.superseded_by and not newer else ""
+        say((line(memory.ended_because), "yellow"), f" {when(memory.ended_ms)}{lost}")
         for successor in newer:
             say("by ", *memory_title(successor), "  ", line(successor.text, 120), indent=2)
     older = match.older
@@ -162,7 +160,7 @@ def say_text(text: str) -> None:
 @click.option("--session", metavar="ID", callback=not_empty, help="Only memories of this session, of any project.")
 @click.option("--category", type=click.Choice(CATEGORIES), default=None, help="Only memories of this category.")
 @click.option("--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Memories at most.")
-@click.option("--all", "with_superseded", is_flag=True, help="Also replaced, reworded and retired memories.")
+@click.option("--all", "with_superseded", is_flag=True, help="Also memories that hold no more.")
 @click.option("--stdin", "from_stdin", is_flag=True, help="Read the category from stdin; an empty line means all.")
 @form_option("--cited", "Those that answers cited, the newest citation first.")
 @json_option
@@ -203,7 +201,7 @@ def list_verb(
         place = f" in this project ({folder}). Try --all-projects" if folder else of_session
         say(f"No memories{place}.")
     for memory in memories:
-        mark = STATE_WORDS.get(memory.state, "pinned" if memory.pinned else "")
+        mark = line(memory.ended_because) or ("pinned" if memory.pinned else "")
         kind = "" if memory.kind == Kind.TURN else line(memory.kind)
         say(*memory_title(memory), ("  " + kind if kind else "", "bold"), ("  " + mark if mark else "", "yellow"))
         say_headline(memory)

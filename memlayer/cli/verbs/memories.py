@@ -25,7 +25,7 @@ from memlayer.cli.terminal.invocation import (
 )
 from memlayer.cli.terminal.output import line, memory_title, say, say_body, say_headline, session_name, when
 from memlayer.cli.terminal.typist import BY_PERSON, is_model
-from memlayer.cli.verbs.browse import STATE_WORDS, say_text
+from memlayer.cli.verbs.browse import say_text
 from memlayer.edge.home.registry import GLOBAL
 from memlayer.errors import MemlayerError, UserError
 from memlayer.text.context_block import quoted
@@ -197,18 +197,16 @@ def history_verb(id_: tuple[str, ...], from_stdin: bool, as_json: bool) -> None:
 
 
 def _say_version(version: memory_ops.Version, is_asked: bool) -> None:
-    state = version.state
-    ended = when(version.superseded_ms)
-    colour = "green" if state == "current" else "yellow"
+    ended = when(version.ended_ms) if version.ended_because else ""
+    colour = "yellow" if version.ended_because else "green"
     say(
         "> " if is_asked else "  ",
-        (STATE_WORDS.get(state, state), colour),
+        (line(version.ended_because) or "in force", colour),
         f" {ended}  " if ended else "  ",
         *memory_title(version),
     )
     say_text(version.text)
-    if state == "retired" and version.why:
-        say((line(version.why), "dim"), indent=2)
+    say((f"by {line(version.by)}", "dim"), indent=2)
     sources = [
         f"{line(source.kind)} {when(source.at_ms)} {session_name(source.session_id)}" for source in version.sources
     ]

@@ -202,7 +202,7 @@ def say_holdings(stats: Mapping[str, Any]) -> None:
         [
             ("memories", _count(stats, "memories") + (f" ({categories})" if categories else "")),
             ("core", ", ".join(f"{line(kind)} {count}" for kind, count in sorted(kinds.items()))),
-            ("replaced", _count(stats, "superseded") if stats.get("superseded") else ""),
+            ("ended", _count(stats, "ended") if stats.get("ended") else ""),
             ("turns consolidated", _consolidated(stats)),
             ("events", _count(stats, "events")),
             ("sessions", _count(stats, "sessions")),

@@ -118,7 +118,7 @@ def offer_notes() -> None:
 def export_verb(file: str, force: bool, as_json: bool) -> None:
     """Export everything to a file that `memlayer import` reads.
 
-    Projects, sessions, events and memories, also superseded and retired memories. Only you can read the file. - is
+    Projects, sessions, events and memories, also memories that hold no more. Only you can read the file. - is
     standard output.
 
     \b

@@ -6,12 +6,11 @@ The host keeps its own transcripts. The agent's talks are kept here alone.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from memlayer.briefing.standing_orders import by_a_person
 from memlayer.consolidation.rules.extraction import has
 from memlayer.edge.capture.spool import event_id
-from memlayer.kinds import KINDS, Category, Kind
+from memlayer.kinds import KINDS, Author, Category, Ended, Kind
 from memlayer.model import Event, Memory
 from memlayer.ports import MemoryQuery, Store
 from memlayer.text.context_block import flatten
@@ -49,7 +48,7 @@ def put_summary(store: Store, session_id: str, text: str, *, kept: Collection[st
     made = event_id(session_id, "", Kind.COMPACTION, str(at_ms))
     memory = new_memory(
         made, Category.DAILY, Kind.COMPACTION, text.strip(), at_ms, project_id=events[-1].project_id,
-        session_id=session_id, source_ids=tuple(event.id for event in events),
+        session_id=session_id, by=Author.MODEL, source_ids=tuple(event.id for event in events),
     )  # fmt: skip
     store.put_memories([memory])
     return memory
@@ -62,7 +61,7 @@ def undo(store: Store, session_id: str, at_ms: int) -> Memory | None:
     """
     last = _last(store, session_id)
     if last is not None:
-        store.put_memories([replace(last, superseded_by=last.id, superseded_ms=at_ms)])
+        store.put_memories([last.ended(Ended.LET_GO, at_ms)])
     return last
 
 
@@ -92,9 +91,9 @@ def session_constraints(store: Store, session_id: str, excluded_ids: Collection[
     excluded_ids: memories that stand there already. Raises StoreError.
     """
     core = store.memories(MemoryQuery(session_id=session_id, category=Category.CORE, limit=_LOOKED_AT))
-    over = {source for memory in core if memory.superseded_by for source in memory.source_ids}
-    current = [memory for memory in core if not memory.superseded_by]
-    stated = by_a_person(store, [memory for memory in current if KINDS[memory.known_kind].binds])
+    over = {source for memory in core if not memory.holds for source in memory.source_ids}
+    current = [memory for memory in core if memory.holds]
+    stated = [row for row in current if KINDS[row.known_kind].binds and row.by is Author.PERSON]
     dated = [(memory.at_ms, flatten(memory.text)) for memory in stated if memory.id not in excluded_ids]
     known = [flatten(memory.text) for memory in current]
     for event in store.events(session_id=session_id, kind="user", limit=_PROMPTS):

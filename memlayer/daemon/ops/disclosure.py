@@ -9,7 +9,6 @@ from dataclasses import replace
 from memlayer import disclosure
 from memlayer.compose import Services
 from memlayer.consolidation import lineage
-from memlayer.consolidation.authors import by_models
 from memlayer.daemon.ops import memories as by_hand
 from memlayer.daemon.ops import notes as own_notes
 from memlayer.daemon.ops.requests import (
@@ -228,13 +227,12 @@ def _described(
     """
     services, memory_id, is_new = services_of(state), done.memory.id, done.is_new
     [memory] = services.store.memories(MemoryQuery(ids=[memory_id]))
-    if memory.superseded_by and not is_new:
+    if not memory.holds and not is_new:
         return [], []
     found, _ = _found(state, arguments.replaces, arguments.project_dir)
     named = [row for row in found if row.id != memory_id]
-    models = by_models(services.store, [memory, *named])
-    ours, theirs = [row for row in named if row.id in models], [row for row in named if row.id not in models]
-    is_models = is_new or memory.id in models
+    ours, theirs = [row for row in named if not row.is_persons], [row for row in named if row.is_persons]
+    is_models = is_new or not memory.is_persons
     kind = arguments.kind if is_models and arguments.kind in NOTED else memory.kind
     files = memory.files
     if is_models and (is_new or arguments.files):
@@ -250,9 +248,9 @@ def _described(
             services.readings.put(reading)
         derived.memories_changed(state, services.consolidator.changed_projects())
 
-    if kind != memory.kind or files != memory.files or any(not row.superseded_by for row in named):
+    if kind != memory.kind or files != memory.files or any(row.holds for row in named):
         state.jobs.submit("describe %d" % id(arguments), describe).result()
-    return [row for row in ours if row.superseded_by in ("", memory_id)], theirs
+    return [row for row in ours if row.holds or row.superseded_by == memory_id], theirs
 
 
 def scope_of(state: State, folder: str) -> Scope:
@@ -291,8 +289,8 @@ def _detail(state: State, memory: Memory) -> Detail:
         memory,
         state.projects.name(memory.project_id),
         from_calls(calls, state.projects.root(memory.project_id)),
-        [other for other in newer if other.id != memory.id],
-        [other for other in older if other.id != memory.id],
+        newer,
+        older,
         turn.citation if turn is not None else "",
         len(services.forget.missing(memory, [event.id for event in events])),
         [(session_id, day_of(at_ms)) for session_id, at_ms in sessions_citing(store, memory.id)],
@@ -301,6 +299,6 @@ def _detail(state: State, memory: Memory) -> Detail:
 
 
 def _successors(store: Store, memories: list[Memory]) -> dict[str, str]:
-    """Id -> citation of the memories that superseded these."""
-    ids = {memory.superseded_by for memory in memories if memory.superseded_by not in ("", memory.id)}
+    """Id -> citation of the memories in the place of these."""
+    ids = {memory.superseded_by for memory in memories if memory.superseded_by}
     return {id_: memory.citation for id_, memory in memories_by_id(store, ids).items()}

@@ -12,8 +12,6 @@ from memlayer.edge.capture.payload import clean
 from memlayer.errors import UserError
 from memlayer.kinds import Category
 from memlayer.model import Memory
-from memlayer.notes.review import How
-from memlayer.notes.review_log import ReviewLog
 from memlayer.ports import MemoryQuery, events_by_id
 from memlayer.wire import memories as ops
 
@@ -23,19 +21,19 @@ SAID = ("user", "assistant", "remember")
 def remember(state: State, arguments: ops.Remember, progress: Progress) -> ops.Remembered:
     """Take in a `remember` event from the spool. Return its core memory.
 
-    older: memories that it superseded. newer: the memory that superseded it already. contradicts: pinned memories that
+    older: memories that it replaced. newer: the memory that replaced it already. contradicts: pinned memories that
     say otherwise.
     """
     services = services_of(state)
     store, event_id = services.store, arguments.id_
     batches.take_soon(state).result()
-    # Its own, or the one it was merged with. An older statement of a file may be superseded from the start.
+    # Its own, or the one it was merged with. An older statement of a file may be replaced from the start.
     memories = store.memories(MemoryQuery(source_ids=[event_id], category=Category.CORE)) if event_id else []
     if not memories:
         raise UserError("Nothing to remember: it is empty, private, or was forgotten before")
     ids = {memory.id for memory in memories}
     latest = [memory for memory in memories if memory.superseded_by not in ids]  # no earlier wording of another one
-    memory = next((memory for memory in latest if not memory.superseded_by), (latest or memories)[0])
+    memory = next((memory for memory in latest if memory.holds), (latest or memories)[0])
     newest = lineage.head(store, memory)
     older = [
         old for old in store.memories(MemoryQuery(superseded_by=[memory.id])) if not lineage.is_wording_of(old, memory)
@@ -43,7 +41,7 @@ def remember(state: State, arguments: ops.Remember, progress: Progress) -> ops.R
     return ops.Remembered(
         memory=memory_row(state, memory),
         is_new=memory.source_ids == (event_id,),
-        older=[memory_row(state, old) for old in older if old.superseded_ms == memory.at_ms],
+        older=[memory_row(state, old) for old in older if old.ended_ms == memory.at_ms],
         newer=[memory_row(state, newest)] if newest.id != memory.id else [],
         contradicts=[memory_row(state, pinned) for pinned in services.consolidator.pinned_against(memory)],
     )
@@ -67,7 +65,7 @@ def edit(state: State, arguments: ops.Edit, progress: Progress) -> ops.Changed:
 
 
 def restore(state: State, arguments: ops.Restore, progress: Progress) -> ops.Changed:
-    """Make a superseded memory current again."""
+    """Make an ended memory hold again."""
     services = services_of(state)
     memory = one_named(services.store, arguments.id_)
     return _changed(state, lambda: services.consolidator.restore(memory, keep_both=arguments.keep_both))
@@ -86,19 +84,17 @@ def _changed(state: State, change: Callable[[], Memory]) -> ops.Changed:
 
 
 def history(state: State, arguments: ops.History, progress: Progress) -> ops.Versions:
-    """Return a memory's versions, newest first, with states and sources."""
+    """Return a memory's versions, newest first, with sources."""
     store = services_of(state).store
     memory = one_named(store, arguments.id_)
     newest = lineage.head(store, memory)
     versions = [newest, *lineage.before(store, newest)]
     events = events_by_id(store, (source for version in versions for source in version.source_ids))
-    reasons = _retirements(state)
     return ops.Versions(
         asked=memory.id,
         versions=[
             ops.Version.of(
                 memory_row(state, version),
-                why=reasons.get(version.id) or reasons.get(version.text, ""),
                 sources=[
                     ops.SourceRow.of(events[key])
                     for key in version.source_ids
@@ -108,10 +104,3 @@ def history(state: State, arguments: ops.History, progress: Progress) -> ops.Ver
             for version in versions
         ],
     )
-
-
-def _retirements(state: State) -> dict[str, str]:
-    """Return why memories were retired, by id or by text."""
-    refused = {row["text"]: row["reason"] for reading in services_of(state).readings.all() for row in reading.refused}
-    dropped = [decision for decision in ReviewLog(state.home).all() if decision.how == How.DROP and decision.before]
-    return refused | {decision.before[0].id: "retired: you dropped it in the review" for decision in dropped}

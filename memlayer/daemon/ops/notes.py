@@ -10,13 +10,12 @@ from typing import Any
 
 from memlayer import compose
 from memlayer.config.providers import PROVIDERS
-from memlayer.consolidation.extractor import SESSION_WRITER
 from memlayer.daemon.ops.requests import Progress, project_of, services_of
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import batches, derived, reading
 from memlayer.edge.capture.payload import clean
 from memlayer.errors import UserError
-from memlayer.kinds import Category
+from memlayer.kinds import Author, Category
 from memlayer.model import Memory
 from memlayer.notes import checks
 from memlayer.notes.answer import MAX_FILES, DraftNote
@@ -94,7 +93,7 @@ def notes(state: State, arguments: ops.Notes, progress: Progress) -> NotesState:
 
 def _own_notes(store: Store) -> int:
     rows = store.memories(MemoryQuery(category=Category.CORE, limit=MAX_TURNS))
-    return sum(row.settled == SESSION_WRITER for row in rows)
+    return sum(row.by is Author.MODEL and row.is_note for row in rows)
 
 
 def _tokens(use: Mapping[str, Any], name: str) -> int:

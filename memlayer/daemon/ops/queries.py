@@ -170,10 +170,11 @@ def _match(state: State, services: compose.Services, memory: Memory) -> ops.Show
     events = store.events(ids=memory.source_ids)
     turn = lineage.own_turn(store, memory)
     around = lineage.turns_around(store, turn, NEIGHBOURS) if turn is not None else []
-    older = [version for version in store.memories(MemoryQuery(superseded_by=[memory.id])) if version != memory]
+    older = store.memories(MemoryQuery(superseded_by=[memory.id]))
+    newer = store.memories(MemoryQuery(ids=[memory.superseded_by])) if memory.superseded_by else []
     return ops.Shown(
         memory=memory_row(state, memory),
-        newer=[memory_row(state, newer) for newer in store.memories(MemoryQuery(ids=[memory.superseded_by]))],
+        newer=[memory_row(state, version) for version in newer],
         older=[memory_row(state, version) for version in older],
         events=[
             ops.EventRow.of(event)

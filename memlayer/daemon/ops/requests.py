@@ -9,13 +9,12 @@ from types import ModuleType
 from typing import Any, NamedTuple, get_type_hints
 
 from memlayer import compose
-from memlayer.consolidation.lineage import state_of
 from memlayer.daemon.resources.state import Progress as Progress
 from memlayer.daemon.resources.state import State
 from memlayer.errors import UserError
 from memlayer.kinds import Category
 from memlayer.model import GLOBAL, Memory, Scope
-from memlayer.ports import MemoryQuery, Store, memories_by_id
+from memlayer.ports import MemoryQuery, Store
 from memlayer.recall.retriever import Score
 from memlayer.recall.search import split_about
 from memlayer.records.sessions import Session
@@ -159,7 +158,6 @@ def memory_row(state: State, memory: Memory) -> ops.MemoryRow:
         memory,
         text=marked_text(memory),
         project=state.projects.name(memory.project_id),
-        state=state_of(memory, lambda id_: memories_by_id(services_of(state).store, (id_,)).get(id_)),
     )
 
 

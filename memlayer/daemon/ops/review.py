@@ -45,7 +45,7 @@ def decide(state: State, arguments: ops.Decide, progress: Progress) -> ops.Decid
     store = services_of(state).store
     memory = one_named(store, arguments.id_)
     other = one_named(store, arguments.other) if arguments.other else None
-    if other is not None and (other.id == memory.id or other.project_id != memory.project_id or other.superseded_by):
+    if other is not None and (other.id == memory.id or other.project_id != memory.project_id or not other.holds):
         raise UserError(f"{other.key} cannot be merged with {memory.key}: give another memory in force of its project")
     item = _item_of(reviewer.items(place, unix_ms()), memory, is_any=how is How.DROP)
     text = clean(arguments.text).strip()
@@ -90,7 +90,7 @@ def _item_of(items: list[ReviewedMemory], memory: Memory, *, is_any: bool) -> Re
             return item
         if item.against is not None and item.against.id == memory.id:
             return ReviewedMemory(memory, item.reason, item.why, item.memory)
-    if memory.superseded_by:
+    if not memory.holds:
         raise UserError(f"{memory.key} holds no more. `memlayer edit --restore` brings it back")
     if is_any and memory.category is Category.CORE and memory.known_kind is not Kind.TASK:
         return ReviewedMemory(memory, ReviewReason.UNWANTED, "")

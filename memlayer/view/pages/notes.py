@@ -23,7 +23,7 @@ from memlayer.wire.memories import MemoryRow
 
 PAGE_ROWS = 50
 ROWS = 10_000
-STATES = ("", "pinned", "proven", "unproven", "replaced")
+STATES = ("", "pinned", "proven", "unproven", "ended")
 PROVEN = 2  # from this level on a note has been used, or its words were found in its turn
 
 
@@ -31,7 +31,7 @@ def listing(visit: Visit) -> Response:
     """Return the notebook by kind, filtered."""
     query, kind, state = visit.text("q"), visit.text("kind"), visit.text("state")
     rows = visit.ask(
-        memory_ops.List(visit.folder, category=Category.CORE, limit=ROWS, with_superseded=state == "replaced")
+        memory_ops.List(visit.folder, category=Category.CORE, limit=ROWS, with_superseded=state == "ended")
     ).memories
     kinds = sorted({row.kind for row in rows}, key=_place)
     rows = [row for row in rows if _is_wanted(row, query, kind, state)]
@@ -53,11 +53,11 @@ def _is_wanted(row: MemoryRow, query: str, kind: str, state: str) -> bool:
     words = clean(query).casefold().split()
     told = clean("%s %s %s" % (row.text, row.headline, row.subject)).casefold()
     fits = {
-        "": not row.superseded_by,
+        "": not row.ended_because,
         "pinned": row.pinned,
         "proven": row.level >= PROVEN,
         "unproven": row.level < PROVEN,
-        "replaced": bool(row.superseded_by),
+        "ended": bool(row.ended_because),
     }
     return fits.get(state, True) and kind in ("", row.kind) and all(word in told for word in words)
 

@@ -135,7 +135,7 @@ def _nodes(state: State, steps: dict[str, int]) -> list[ops.MapNode]:
             nodes.append(ops.MapNode(node, things[node].type, _short(things[node].title), "", "", distance))
         elif node in memories:
             row = memories[node]
-            status = "replaced" if row.superseded_by else row.kind
+            status = row.ended_because or row.kind
             nodes.append(ops.MapNode(node, MEMORY, _short(row.text), status, row.citation, distance))
     return nodes
 
