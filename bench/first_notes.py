@@ -20,8 +20,7 @@ from hooks import ROOT, console
 
 sys.path.insert(0, str(ROOT))
 
-from memlayer.consolidation.extractor import SESSION_READER
-from memlayer.kinds import Category, Kind
+from memlayer.kinds import Author, Category, Kind
 from memlayer.model import Memory
 from memlayer.recall.query import reduce_prompt
 from tests.support.turns_in_memory import TurnsInMemory
@@ -52,7 +51,7 @@ def note(number: int, text: str) -> Memory:
     return Memory(
         id=name, key=name, citation=name[-6:], category=Category.CORE, kind=Kind.DECISION, text=text, importance=0.5,
         project_id="p", session_id="s%d" % number, prompt_id="p1", source_ids=(), at_ms=1_700_000_000_000 + number,
-        settled=SESSION_READER,
+        by=Author.READER,
     )  # fmt: skip
 
 

@@ -109,7 +109,7 @@ def add_turn(rows: Rows, one: Turn, project_id: str, at_ms: int, vectors: Vector
     ]
     memory = turn_memory(events)
     assert memory is not None
-    memory = replace(memory, settled=RULES)  # else the daemon reads them all while it is timed
+    memory = replace(memory, rules=RULES)  # else the daemon reads them all while it is timed
     rows.events += events
     rows.memories.append(memory)
     rows.chunks.append(

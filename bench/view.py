@@ -76,7 +76,7 @@ def fill(home: str, project: str, events: int, sessions: int) -> None:
                     turns.setdefault((row.session_id, row.prompt_id), []).append(row)
             made = [memory for one in turns.values() if (memory := turn_memory(one)) is not None]
             store.add_events(rows)
-            store.put_memories([replace(memory, settled=RULES) for memory in made])
+            store.put_memories([replace(memory, rules=RULES) for memory in made])
             rows.clear()
     known.save_changed()
     store.upkeep(force=True)

@@ -1,4 +1,4 @@
-"""Categories, kinds, authors and ends of memories, with all that rooms ask of each.
+"""Categories, kinds, authors and ends of memories, with their properties.
 
 All are stored by their values. A new kind is a member and a row here. Mypy names the rooms that decide over kinds.
 `edge/mcp.py` repeats the categories' names, because it is standard library only. A test compares the two.

@@ -121,13 +121,14 @@ class Memory:
 
     @property
     def is_persons(self) -> bool:
-        """True for what the person said, pinned or restored: only they end it."""
+        """True for what the person said, pinned or restored."""
         return self.pinned or self.by in PERSONS
 
     @property
     def is_note(self) -> bool:
-        """True for a checked note of a model, also one that a person edited."""
-        return self.category is Category.CORE and not self.rules and bool(self.evidence) and self.kind != Kind.TASK
+        """True for a model's checked note, edited or not."""
+        is_checked = self.by is Author.READER or bool(self.evidence)
+        return is_checked and self.category == Category.CORE and not self.rules and self.kind != Kind.TASK
 
     def ended(self, because: Ended, at_ms: int, successor: str = "") -> Memory:
         """Return the memory as it holds no more. successor: an id."""

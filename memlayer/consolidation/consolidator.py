@@ -186,7 +186,7 @@ class Consolidator:
             self._write(memory.ended(Ended.LET_GO, self.now_ms()), *lineage.folded_under(self.store, [memory.id]))
 
     def adopt(self, memory: Memory) -> Memory:
-        """Make a memory the person's: their own words, or another's that they keep."""
+        """Make a memory the person's: their words, or another's."""
         adopted = _adopted(memory)
         if adopted != memory:
             self._write(adopted)
@@ -353,7 +353,7 @@ class Consolidator:
 
 
 def _adopted(memory: Memory) -> Memory:
-    """Return a memory as the person's: their words where they stand in their prompt."""
+    """Return a memory as the person's, who says that it holds."""
     by = Author.PERSON if memory.by is Author.UNCLEAR else memory.by if memory.by in PERSONS else Author.ADOPTED
     is_turn = memory.category == Category.CONVERSATION
     return memory if is_turn else replace(memory, by=by, rules=0)

@@ -36,7 +36,7 @@ def head_of(memory: Memory, by_id: Callable[[str], Memory | None]) -> Memory:
 
 
 def before(store: Store, memory: Memory) -> list[Memory]:
-    """Everything that this memory stands in place of, directly or through others, newest first."""
+    """Return the memories that this one replaced, directly or not, newest first."""
     by_id: dict[str, Memory] = {}
     wanted = [memory.id]
     while wanted and len(by_id) < MAX_VERSIONS:
@@ -101,6 +101,6 @@ def is_wording_of(older: Memory, newer: Memory) -> bool:
 
 
 def folded_under(store: Store, ids: Sequence[str]) -> list[Memory]:
-    """Return the statements that ending notes had said, too, as they hold again."""
+    """Return statements that ending notes had said, too, in force again."""
     rows = store.memories(MemoryQuery(superseded_by=ids, limit=MAX_VERSIONS)) if ids else []
     return [row.again() for row in rows if row.ended_because is Ended.FOLDED]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -118,8 +118,8 @@ class NoteKeeper:
         kept = Kept()
         with self.indexer.lock:
             draft = Draft(self.store, self.indexer)
-            drawn = self._drawn(session, turns)
-            ahead = {row.id for row in drawn}
+            drawn, sources = self._drawn(session, turns)
+            ahead = {row.id for row in drawn if sources.issuperset(row.source_ids)}
             known = [*self.in_force(session.project_id), *self._overtaken(ahead)]
             by_citation = {row.citation: row for row in known if row.id not in ahead}
             kept.is_run = self._is_run(session)
@@ -127,7 +127,7 @@ class NoteKeeper:
             for note in answer.notes:
                 result = check(note, turns, [row.text for row in _named(note, by_citation)])
                 self._keep_note(draft, kept, session, turns, result, by_citation, room)
-            self._end_drawn(draft, kept, drawn, session.said_ms)
+            self._end_drawn(draft, kept, drawn, ahead, session.said_ms)
             for citation in () if kept.is_run else answer.drop:
                 self._drop(draft, kept, by_citation.get(citation), turns[-1].at_ms)
             self._keep_tasks(kept, session, turns, () if kept.is_run else answer.tasks)
@@ -223,7 +223,8 @@ class NoteKeeper:
         for row in known:
             if row.id == new.id:
                 return None  # applied before
-            if row.id not in replaced and frozenset(index_terms(row.text).split()) >= terms:
+            is_folded = row.rules and not is_order(row.known_kind, row.text)
+            if not is_folded and row.id not in replaced and frozenset(index_terms(row.text).split()) >= terms:
                 return Refusal.REPEATED
         return None
 
@@ -279,33 +280,37 @@ class NoteKeeper:
             return None
         return place[0]
 
-    def _drawn(self, session: Session, turns: Sequence[SessionTurn]) -> list[Memory]:
-        """Return the statements in force that rules drew from these turns alone."""
+    def _drawn(self, session: Session, turns: Sequence[SessionTurn]) -> tuple[list[Memory], frozenset[str]]:
+        """Return the rules' statements on these turns, and the turns' events."""
         prompts = [turn.prompt_id for turn in turns]
         events = self.store.events(session_id=session.id, prompt_ids=prompts, limit=MAX_ROWS) if prompts else []
-        sources = {event.id for event in events}  # tool calls too, which a statement of rules also rests on
+        sources = frozenset(event.id for event in events)  # tool calls too, which a statement of rules also rests on
         if not sources:
-            return []
+            return [], sources
         query = MemoryQuery(source_ids=sorted(sources), category=Category.CORE, is_current=True, limit=MAX_ROWS)
-        return [row for row in self.store.memories(query) if row.rules and sources.issuperset(row.source_ids)]
+        return [row for row in self.store.memories(query) if row.rules], sources
 
-    def _end_drawn(self, draft: Draft, kept: Kept, drawn: Sequence[Memory], at_ms: int) -> None:
+    def _end_drawn(self, draft: Draft, kept: Kept, drawn: Sequence[Memory], ahead: Container[str], at_ms: int) -> None:
         """End the rules' statements of turns that a model has read since.
 
-        What a model had said in them ends. What the person said is folded under a note that says it, too. All else
-        stays. A model's notes that an ended statement had replaced hold again.
+        What a model had said in them alone (ahead) ends. What the person said is folded under a note that says it, too.
+        All else stays. A model's notes that its own statement had replaced hold again.
         """
         notes = [(note, frozenset(index_terms(note.text).split())) for note in kept.notes]
         ended = []
         for row in drawn:
             terms = frozenset(index_terms(row.text).split())
             says = next((note for note, words in notes if len(terms & words) >= SAYS * len(terms)), None)
-            if not row.is_persons:
+            if not row.is_persons and row.id in ahead:
                 ended.append(row.ended(Ended.READ_ANEW, at_ms))
-            elif says is not None and not is_order(row.known_kind, row.text):
+            elif row.is_persons and says is not None and not is_order(row.known_kind, row.text):
                 ended.append(row.ended(Ended.FOLDED, at_ms, says.id))
         kept.ended += ended
-        back = [row.again() for row in self._overtaken(row.id for row in ended) if row.id not in draft.memories]
+        back = [
+            row.again()
+            for row in self._overtaken(row.id for row in ended if row.ended_because is Ended.READ_ANEW)
+            if row.id not in draft.memories
+        ]
         draft.put(*ended, *back)
 
     def _keep_summary(
@@ -342,7 +347,7 @@ def _named(note: DraftNote, by_citation: Mapping[str, Memory]) -> list[Memory]:
 
 
 def ended_row(memory: Memory, at_ms: int) -> dict[str, Any]:
-    """Return the row of an ended memory in the record of a session's reading."""
+    """Return an ended memory's row in the record of a reading."""
     because = memory.ended_because.value
     return {"kind": memory.kind, "text": memory.text, "by": memory.by.value, "ended_because": because, "at_ms": at_ms}
 

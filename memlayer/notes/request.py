@@ -22,6 +22,7 @@ from memlayer.turns.headline import headline_of
 VERSION = "4"  # goes up with reader_prompt.md
 MAX_CALL_TOKENS = 12_000  # in and out
 MAX_ANSWER_TOKENS = 2_000
+FRAME_TOKENS = 120  # the lines around the turns
 NOTES_TOKENS = 2_500  # of the notes in force that are shown whole: the newest, and those nearest to the session's words
 HEADLINES_TOKENS = 2_500  # of all others
 ROOMY_TOKENS = 3_500  # of a session's turns, up to which they are shown in twice the length
@@ -85,7 +86,8 @@ def first_part(
     notes, tasks: the project's in force. summary: of the session's part that was read before.
     """
     head = _known(notes, choose_notes(notes, turns), tasks, summary)
-    room = max(LEAST_TURNS_TOKENS, MAX_CALL_TOKENS - MAX_ANSWER_TOKENS - tokens_of(system_prompt()) - tokens_of(head))
+    frame = FRAME_TOKENS + tokens_of(system_prompt()) + tokens_of(head)
+    room = max(LEAST_TURNS_TOKENS, MAX_CALL_TOKENS - MAX_ANSWER_TOKENS - frame)
     texts: list[str] = []
     for text in _turns_as_text(turns):
         room -= tokens_of(text)

@@ -1,4 +1,4 @@
-"""Rows of memories as schema 5 had them, for a migrated store and older exports.
+"""Rows of memories as schema 5 had them: older stores and exports.
 
 There `settled` was an author, a version and a mark of reading at once, and a memory that nothing replaced ended by
 its own id.
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from memlayer.edge.home.session_ids import FILE_SESSION
 from memlayer.kinds import Author, Category, Ended, Kind, kind_of
 
 VERSION = 5
@@ -19,7 +18,7 @@ DRAWN_BY = 6  # the version of the rules that drew its statements
 
 
 def upgraded(row: Mapping[str, Any], *, is_models: bool = False) -> dict[str, Any]:
-    """Return a row as it is stored now. is_models: a model asked to remember it."""
+    """Return a row of now. is_models: a model asked for it."""
     out = {name: value for name, value in row.items() if name not in GONE}
     if "settled" not in row or row.get("ended_because"):
         return out
@@ -41,7 +40,7 @@ def _author(row: Mapping[str, Any], is_core: bool, is_models: bool) -> Author:
     if category == Category.DAILY:
         is_by_model = settled == READER or kind is Kind.COMPACTION
         return (Author.READER if settled else Author.MODEL) if is_by_model else Author.MEMLAYER
-    if row["session_id"].startswith(FILE_SESSION):
+    if kind is Kind.PIECE:
         return Author.FILE
     if not is_core:
         return Author.PERSON

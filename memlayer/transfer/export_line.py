@@ -213,7 +213,7 @@ def record_of(line: dict[str, Any], *, is_newer: bool = False) -> Read:
 
 
 def _is_of_schema5(value: Mapping[str, Any]) -> bool:
-    """True for a memory of an earlier version's export or share, checked as far as it is read."""
+    """True for an earlier version's memory. Raises UserError for a bad one."""
     own = {"settled": NAME, "superseded_ms": MOMENT}
     if "settled" not in value:
         return False

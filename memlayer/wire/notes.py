@@ -53,7 +53,7 @@ class NotesState(ReadingState):
 
 
 class RefusedNote(Message):
-    """A note of the model that was not kept, or a memory that a reading ended."""
+    """A model's note that was refused, or a memory that ended."""
 
     kind: str = ""
     text: str = ""

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
-import shutil
-from dataclasses import replace
+from collections.abc import Coroutine
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import lancedb
+import pyarrow as pa
 import pytest
 
 from memlayer.adapters.lance import opening
 from memlayer.adapters.lance.store import LanceStore
+from memlayer.adapters.lance.table import LanceTable
 from memlayer.errors import StoreError
-from memlayer.model import usage_of
+from memlayer.kinds import Ended
 from memlayer.ports import MemoryQuery, Selection
-from tests.support.store_rows import DIMENSIONS, make_memory
+from tests.support.store_rows import DIMENSIONS, make_event, make_memory
 
 
 @pytest.fixture
@@ -55,77 +58,96 @@ def test_migrations_run_once_in_order(folder: Path, monkeypatch: pytest.MonkeyPa
     assert json.loads((folder / "schema.json").read_text()) == {"version": now + 2}
 
 
-@pytest.mark.parametrize("cut_off", [False, True])
-def test_first_schema_gets_new_columns(folder: Path, cut_off: bool) -> None:
-    """cut_off: a crash between the change and its note in schema.json."""
-    store = reopened(folder)
-    store.put_memories([make_memory(1, "예전에 한 결정")])
-    store.close()
-    if not cut_off:
-        table = lancedb.connect(str(folder)).open_table("memories")
-        table.drop_columns(["superseded_ms", "pinned", "settled"])
-    (folder / "schema.json").write_text('{"version": 1}')
-    store = reopened(folder)
-    try:
-        assert store.memories() == [make_memory(1, "예전에 한 결정")]
-        changed = replace(make_memory(1), pinned=True, superseded_ms=5, superseded_by="m2", settled="rules-1")
-        store.put_memories([changed, make_memory(2)])
-        assert store.memories(MemoryQuery(ids=["m1"])) == [changed]
-        assert store.memories(MemoryQuery(is_current=True)) == [make_memory(2)]
-        assert store.stats().schema_version == opening.SCHEMA_VERSION
-    finally:
-        store.close()
+NEW = ("by", "ended_because", "ended_ms", "rules")  # columns that schema 5 had not
+CORE = {"category": "core", "kind": "decision"}
+USER, MODEL = {"evidence": '[{"speaker":"user"}]'}, {"evidence": '[{"speaker":"assistant"}]'}
+OWN = {"superseded_by": "own id", "superseded_ms": 9}
+OTHER = {"superseded_by": "m77", "superseded_ms": 9}
+# (row of 8908da90, (by, ended_because, ended_ms, superseded_by, rules) of today)
+EARLIER: list[tuple[dict[str, object], tuple[object, ...]]] = [
+    ({"settled": "rules-6"}, ("person", "", 0, "", 6)),
+    ({}, ("person", "", 0, "", 0)),
+    ({**CORE, **USER}, ("person", "", 0, "", 6)),
+    ({**CORE, **MODEL}, ("model", "", 0, "", 6)),
+    ({**CORE, **USER, "pinned": True}, ("person", "", 0, "", 0)),
+    ({**CORE, "session_id": "", "prompt_id": ""}, ("person", "", 0, "", 0)),
+    ({**CORE, "prompt_id": "", "source_ids": ("asked",)}, ("model", "", 0, "", 0)),
+    ({**CORE, **USER, "settled": "notes-1"}, ("reader", "", 0, "", 0)),
+    ({**CORE, **USER, "settled": "notes-1", "session_id": ""}, ("adopted", "", 0, "", 0)),
+    ({**CORE, **USER, "settled": "notes-1 by session"}, ("model", "", 0, "", 0)),
+    ({**CORE, **USER, **OWN, "at_ms": 9}, ("person", "taken back", 9, "", 6)),
+    ({**CORE, **USER, **OWN}, ("person", "let go", 9, "", 6)),
+    ({**CORE, **USER, **OWN, "settled": "notes-1", "at_ms": 9}, ("reader", "found untrue", 9, "", 0)),
+    ({**CORE, **USER, **OTHER}, ("person", "replaced", 9, "m77", 6)),
+    ({**CORE, **USER, **OTHER, "key": "core_m77_%s"}, ("person", "reworded", 9, "m77", 6)),
+    ({**CORE, **OWN, "kind": "task", "settled": "tasks-1"}, ("person", "carried out", 9, "", 0)),
+    ({**OWN, "category": "custom", "kind": "a.md:1-2", "session_id": "file:/a.md"},
+     ("file", "gone from its file", 9, "", 0)),
+    ({"category": "custom", "kind": "team://fact/김민지"}, ("colleague", "", 0, "", 0)),
+    ({"category": "daily", "kind": "session_summary", "settled": "notes-1"}, ("reader", "", 0, "", 0)),
+    ({**OWN, "category": "daily", "kind": "topic"}, ("memlayer", "regrouped", 9, "", 0)),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("reached", ["nothing", "table", "columns"])
-def test_second_schema_gets_usages_and_evidence(folder: Path, reached: str) -> None:
-    """reached: how far a migration that was killed had come."""
+def of_schema_5(folder: Path) -> None:
+    """Make a store with EARLIER, as 8908da90 left it."""
+    rows = []
+    for number, (more, _) in enumerate(EARLIER):
+        row = {**asdict(make_memory(number, "예전 %d" % number)), "settled": "", "superseded_ms": 0, **more}
+        row["superseded_by"] = row["id"] if row["superseded_by"] == "own id" else row["superseded_by"]
+        row["key"] = str(row["key"]).replace("%s", str(row["id"])[:4])
+        rows.append({name: value for name, value in row.items() if name not in NEW})
     store = reopened(folder)
-    store.put_memories([make_memory(1, "예전에 한 결정")])
+    store.add_events([replace(make_event(1), id="asked", kind="remember", detail="model")])
     store.close()
-    if reached != "columns":
-        lancedb.connect(str(folder)).open_table("memories").drop_columns(["evidence", "level"])
-    if reached == "nothing":
-        shutil.rmtree(folder / "usages.lance")
-    (folder / "schema.json").write_text('{"version": 2}')
+    base = lancedb.connect(str(folder))
+    schema = base.open_table("memories").schema
+    kept = [field for field in schema if field.name not in NEW]
+    more_fields = [
+        pa.field("settled", pa.string(), nullable=False),
+        pa.field("superseded_ms", pa.int64(), nullable=False),
+    ]
+    schema = pa.schema([*kept, *more_fields])
+    base.create_table("memories", pa.Table.from_pylist(rows, schema=schema), mode="overwrite")
+    (folder / "schema.json").write_text('{"version": 5}')
+
+
+@pytest.mark.parametrize("killed_before", ["", "upsert", "drop"])
+def test_schema_5_gets_authors_and_ends(folder: Path, killed_before: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    of_schema_5(folder)
+    if killed_before:
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            killed(patch, killed_before)
+            reopened(folder)
     for _ in range(2):
         store = reopened(folder)
-        assert store.memories() == [make_memory(1, "예전에 한 결정")]
-        assert store.damage() == []
-        proven = replace(make_memory(2), evidence='{"start": 3}', level=2)
-        store.put_memories([proven])
-        assert store.memories(MemoryQuery(ids=["m2"])) == [proven]
-        store.put_usages([usage_of(proven, "cited", session_id="s1", prompt_id="q9", at_ms=5)])
-        assert store.stats().usages == {"cited": 1}
-        store.forget(Selection(memory_ids=("m2",)))
-        assert store.stats().usages == {}
-        assert json.loads((folder / "schema.json").read_text()) == {"version": opening.SCHEMA_VERSION}
+        found = {row.text: row for row in store.memories()}
+        rows = [found["예전 %d" % number] for number in range(len(EARLIER))]
+        told = [(row.by, row.ended_because, row.ended_ms, row.superseded_by, row.rules) for row in rows]
+        assert told == [wanted for _, wanted in EARLIER]
+        assert store.stats().schema_version == opening.SCHEMA_VERSION and store.damage() == []
+        newer = make_memory(99, "새 결정").ended(Ended.REPLACED, 7, "m2")
+        store.put_memories([newer])
+        assert store.memories(MemoryQuery(ids=["m99"])) == [newer]
+        store.forget(Selection(memory_ids=("m99",)))
         store.close()
 
 
-@pytest.mark.parametrize(
-    ("version", "newer"), [(3, ["files", "error", "headline", "subject"]), (4, ["headline", "subject"])]
-)
-@pytest.mark.parametrize("cut_off", [False, True])
-def test_earlier_schemas_get_the_columns_of_notes(folder: Path, version: int, newer: list[str], cut_off: bool) -> None:
-    store = reopened(folder)
-    store.put_memories([make_memory(1, "예전에 한 결정")])
-    store.close()
-    if not cut_off:
-        lancedb.connect(str(folder)).open_table("memories").drop_columns(newer)
-    (folder / "schema.json").write_text(json.dumps({"version": version}))
-    store = reopened(folder)
-    try:
-        assert store.memories() == [make_memory(1, "예전에 한 결정")]
-        note = replace(
-            make_memory(2),
-            files=("src/결제.py", "a b.go"),
-            error="KeyError: 'currency'",
-            headline="결제는 원 단위다",
-            subject="결제",
-        )
-        store.put_memories([note])
-        assert store.memories(MemoryQuery(ids=["m2"])) == [note]
-        assert store.damage() == []
-    finally:
-        store.close()
+def killed(patch: pytest.MonkeyPatch, before: str) -> None:
+    """Have a migration end like a kill, before it writes the rows or drops the old columns."""
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    write = LanceTable.write
+
+    def wrote(table: LanceTable, doing: str, coroutine: Coroutine[Any, Any, Any]) -> Any:
+        if "drop" in doing:
+            coroutine.close()
+            stop()
+        return write(table, doing, coroutine)
+
+    if before == "upsert":
+        patch.setattr(LanceTable, "upsert", stop)
+    else:
+        patch.setattr(LanceTable, "write", wrote)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from memlayer.adapters.lance.store import LanceStore
+from memlayer.kinds import Ended
 from memlayer.model import Chunk, Memory
 from tests.support.store_rows import DIMENSIONS, make_chunk, make_memory
 
@@ -31,7 +32,7 @@ def indexed(memory: Memory, number: int) -> Chunk:
 def put(store: LanceStore, number: int, memory: Memory) -> None:
     store.put_memories([memory])
     store.drop_chunks([memory.id])
-    if not memory.superseded_by:
+    if memory.holds:
         store.put_chunks([indexed(memory, number)])
 
 
@@ -90,7 +91,12 @@ def test_edit_of_lost_version_survives(folder: Path) -> None:
 def test_replaced_memory_stays_replaced(folder: Path) -> None:
     def last(store: LanceStore) -> None:
         newer = core(4, "CI runs on GitHub Actions")
-        store.put_memories([newer, replace(core(3, "CI runs on Jenkins"), superseded_by="m4", superseded_ms=1004)])
+        store.put_memories(
+            [
+                newer,
+                core(3, "CI runs on Jenkins").ended(Ended.REPLACED, 1004, "m4"),
+            ]
+        )
         store.drop_chunks(["m3"])
         store.put_chunks([indexed(newer, 4)])
 
@@ -121,7 +127,7 @@ def test_torn_last_write_changes_nothing_else(folder: Path) -> None:
     """A power failure during a write, before that of the index."""
     store = hit(folder, begin, lambda store: store.put_memories([core(5, "금요일 회의")]))
     assert {memory.id: memory for memory in store.memories()} == {f"m{n}": by_id(store)[f"m{n}"] for n in (1, 2, 3)}
-    assert all(not memory.superseded_by and not memory.pinned for memory in store.memories())
+    assert all(memory.holds and not memory.pinned for memory in store.memories())
     (note,) = store.damage()
     assert (note.is_minor, note.brought_back, note.in_doubt) == (True, 0, ())
     store.close()

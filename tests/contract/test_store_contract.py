@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from memlayer.errors import StoreError
+from memlayer.kinds import Ended
 from memlayer.model import PROVEN, Scope
 from memlayer.ports import DeletionPlan, MemoryQuery, RetentionCutoffs, Selection, Store
 from memlayer.text.terms import query_terms
@@ -250,14 +251,16 @@ def test_stats_count(store: Store) -> None:
 
 
 def test_stats_count_what_became_of_memories(store: Store) -> None:
-    assert store.stats().core_by_kind == {} and store.stats().turns_by_reader == {} and store.stats().superseded == 0
+    assert store.stats().core_by_kind == {} and store.stats().turns_by_rules == {} and store.stats().ended == 0
     core = [replace(make_memory(number, category="core"), kind="fact") for number in (1, 2)]
-    gone = replace(make_memory(3, category="core"), kind="decision", superseded_by="m1", superseded_ms=5)
-    turns = [replace(make_memory(number), settled=settled) for number, settled in ((4, "rules-1"), (5, ""), (6, ""))]
+    gone = replace(
+        make_memory(3, category="core"), kind="decision", superseded_by="m1", ended_because=Ended.REPLACED, ended_ms=5
+    )
+    turns = [replace(make_memory(number), rules=rules) for number, rules in ((4, 1), (5, 0), (6, 0))]
     store.put_memories([*core, gone, *turns])
     stats = store.stats()
-    assert (stats.core_by_kind, stats.superseded) == ({"fact": 2}, 1)
-    assert stats.turns_by_reader == {"rules-1": 1, "": 2}
+    assert (stats.core_by_kind, stats.ended) == ({"fact": 2}, 1)
+    assert stats.turns_by_rules == {"1": 1, "0": 2}
 
 
 def test_upkeep_changes_no_answer(store: Store) -> None:
@@ -297,9 +300,9 @@ def test_readers_see_finished_writes(store: Store) -> None:
 
 
 def test_memories_by_what_became_of_them(store: Store) -> None:
-    older = replace(make_memory(1, "포트는 8443"), superseded_by="m2", superseded_ms=2000)
-    newer = replace(make_memory(2, "포트는 9000", category="core"), kind="fact", settled="rules-1", pinned=True)
-    other = replace(make_memory(3, sources=("e1", "e9")), settled="rules-0")
+    older = make_memory(1, "포트는 8443").ended(Ended.REPLACED, 2000, "m2")
+    newer = replace(make_memory(2, "포트는 9000", category="core"), kind="fact", rules=1, pinned=True)
+    other = replace(make_memory(3, sources=("e1", "e9")), rules=2)
     store.put_memories([older, newer, other])
 
     def ids(**filters: Any) -> set[str]:
@@ -312,8 +315,8 @@ def test_memories_by_what_became_of_them(store: Store) -> None:
     assert ids(kind="fact") == {"m2"}
     assert ids(is_current=True) == {"m2", "m3"}
     assert ids(is_current=False) == {"m1"}
-    assert ids(not_settled="rules-1") == {"m1", "m3"}
-    assert ids(not_settled="rules-1", is_current=True) == {"m3"}
+    assert ids(unread_by=1) == {"m1", "m3"}
+    assert ids(unread_by=1, is_current=True) == {"m3"}
     assert store.memories(MemoryQuery(ids=["m2"])) == [newer]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from threading import Thread
 
+from memlayer.kinds import Ended
 from memlayer.model import Event, Memory
 from memlayer.ports import Store
 from tests.support.store_rows import make_chunk, make_event, make_memory
@@ -14,7 +15,14 @@ from tests.support.store_rows import make_chunk, make_event, make_memory
 def test_everything_is_handed_over_once_in_pieces(store: Store) -> None:
     events = [make_event(number, "질문 %d" % number) for number in range(700)]
     memories = [
-        replace(make_memory(number), superseded_by="m1", superseded_ms=7, pinned=bool(number % 2), settled="rules-1")
+        replace(
+            make_memory(number),
+            superseded_by="m1",
+            ended_because=Ended.REPLACED,
+            ended_ms=7,
+            pinned=bool(number % 2),
+            rules=1,
+        )
         for number in range(300)
     ]
     store.add_events(events)

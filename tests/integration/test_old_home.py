@@ -1,6 +1,6 @@
-"""A home of commit 70e25f5 (schema 2), opened by the code of today.
+"""A home of commit 8908da90 (schema 5), opened by the code of today.
 
-The home is packed: tests/fixtures/make_home_70e25f5.py made it with that commit.
+The home is packed: tests/fixtures/make_home_8908da90.py made it with that commit.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from memlayer.adapters.lance.opening import SCHEMA_VERSION
-from tests.fixtures.make_home_70e25f5 import ARCHIVE, FORGOTTEN, REMOTE, SEARCHES, TURNS
+from memlayer.kinds import Ended
+from tests.fixtures.make_home_8908da90 import ARCHIVE, FORGOTTEN, REMOTE, RULE, SEARCHES, TURNS
 from tests.support.cli_process import Cli
 from tests.support.processes import Daemon, HookRunner
 
@@ -47,7 +48,7 @@ def old(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OldHome]:
         subprocess.run(["git", *arguments], cwd=project, check=True)
     expected = json.loads((folder / "expected.json").read_text("utf-8"))
     found = OldHome(folder / "home", project, {one["id"]: one for one in expected["memories"]}, expected["searches"])
-    assert found.schema == 2
+    assert found.schema == 5
     yield found
 
 
@@ -75,7 +76,7 @@ def test_archive_is_small_and_of_no_machine() -> None:
         files = [archive.extractfile(entry) for entry in archive if entry.isfile()]
         raw = b"\n".join(file.read() for file in files if file is not None)
     # Its projects lay in a folder for temporary files; any other absolute path of three parts names a machine.
-    assert set(re.findall(rb'"(/[^/"]+/)[^/"]+/', raw)) <= {b"/tmp/"}
+    assert set(re.findall(rb'"(/[\w.-]+/)[\w. -]+/', raw)) <= {b"/tmp/"}
 
 
 def test_memories_are_the_same_by_id(old: OldHome, cli: Cli) -> None:
@@ -85,29 +86,31 @@ def test_memories_are_the_same_by_id(old: OldHome, cli: Cli) -> None:
     assert old.memories.keys() <= found.keys()
     for id_, was in old.memories.items():
         now = found[id_]
-        assert {name: now[name] for name in was if name != "superseded_by"} == {
-            name: value for name, value in was.items() if name != "superseded_by"
-        }
-        # Newer rules read the old turns again, and retire statements that they would not draw.
-        assert now["superseded_by"] == was["superseded_by"] or is_retired(now), now
+        assert all(now[name] == was[name] for name in ("citation", "key", "category", "kind", "text"))
+        # Newer rules read the old turns again, and end statements that they would not draw.
+        assert bool(now["ended_because"]) == (was["state"] != "current") or now["ended_because"] == Ended.READ_ANEW, now
     assert {one["project_id"] for one in found.values()} == {next(iter(found.values()))["project_id"]}
 
 
-def is_retired(memory: dict[str, Any]) -> bool:
-    """True for a drawn statement that is kept for `restore` alone."""
-    return bool(memory["category"] == "core" and memory["session_id"] and memory["superseded_by"] == memory["id"])
+def test_authors_and_ends_are_said(old: OldHome, cli: Cli) -> None:
+    by_text = {one["text"]: one for one in listed(cli)}
+    assert (by_text[RULE]["by"], by_text[RULE]["ended_because"]) == ("person", "")
+    assert by_text["환불은 14일 안에만 받는다. 그 뒤에는 쿠폰으로 준다."]["by"] == "person"
+    assert {one["by"] for one in by_text.values() if one["category"] == "daily"} == {"memlayer"}
+    rules = json.loads(cli("rules", "--json").stdout)["memories"]
+    assert RULE in [one["text"] for one in rules]
 
 
 @pytest.mark.parametrize("query", SEARCHES)
 def test_searches_find_the_same(old: OldHome, cli: Cli, query: str) -> None:
-    retired = {one["key"] for one in listed(cli) if is_retired(one)}
+    retired = {one["key"] for one in listed(cli) if one["ended_because"]}
     [first, *_] = [key for key in old.searches[query] if key not in retired]
     hits = json.loads(cli("search", query, "--json").stdout)["hits"]
     assert hits[0]["key"] == first
 
 
 def test_remembered_and_edited_statements_stay(old: OldHome, cli: Cli) -> None:
-    core = [one["text"] for one in listed(cli) if one["category"] == "core" and not one["superseded_by"]]
+    core = [one["text"] for one in listed(cli) if one["category"] == "core" and not one["ended_because"]]
     assert "환불은 14일 안에만 받는다. 그 뒤에는 쿠폰으로 준다." in core
     assert "The staging server is called 한라산 (hallasan)." in core
     [file] = old.home.glob("projects/*/MEMORY.md")
@@ -118,7 +121,9 @@ def test_forgotten_turn_stays_gone(old: OldHome, daemon: Daemon, cli: Cli) -> No
     hook = HookRunner(ROOT, old.home, old.project)
     hook.forbid_background()
     number = next(at for at, (prompt, _) in enumerate(TURNS) if FORGOTTEN in prompt)
-    hook.turn("session-0", "p%d" % number, *TURNS[number])  # as a spool or a transcript that was kept would tell it
+    hook.turn(
+        "session-%d" % (number // 12), "p%d" % number, *TURNS[number]
+    )  # as a spool or a transcript that was kept would tell it
     daemon.settle()
     assert not [one for one in listed(cli) if FORGOTTEN in one["text"]]
     assert json.loads(cli("search", FORGOTTEN, "--json").stdout)["hits"] == []
@@ -128,12 +133,12 @@ def test_forgotten_turn_stays_gone(old: OldHome, daemon: Daemon, cli: Cli) -> No
 
 
 def test_migrated_once(old: OldHome, daemon: Daemon) -> None:
-    assert old.schema == SCHEMA_VERSION == 5
+    assert old.schema == SCHEMA_VERSION == 6
     schema = old.home / "store" / "schema.json"
     written_ns = schema.stat().st_mtime_ns
     daemon.stop()
     daemon.start()
     assert len(daemon.call("list", limit=1000, all=True)["memories"]) >= len(old.memories)
-    assert schema.stat().st_mtime_ns == written_ns and old.schema == 5
+    assert schema.stat().st_mtime_ns == written_ns and old.schema == 6
     told = "\n".join(path.read_text("utf-8") for path in (old.home / "logs").glob("*.log"))
     assert '"error"' not in told and "damage" not in told

@@ -39,6 +39,8 @@ MEMORY: dict[str, Any] = {
     "session_id": "8f3a12cd-aaaa",
     "project_id": "p1",
     "project": "shop",
+    "by": "person",
+    "ended_because": "",
     "superseded_by": "",
     "source_ids": ["e1"],
 }

@@ -12,6 +12,7 @@ from pathlib import Path
 from memlayer.consolidation.conflicts import Conflicts
 from memlayer.consolidation.consolidator import Consolidator
 from memlayer.consolidation.statement import statement_of
+from memlayer.kinds import Author
 from memlayer.memory_files.edits import EditCounts, Edits
 from memlayer.memory_files.folders import FileRules
 from memlayer.memory_files.sync import MemoryFiles
@@ -53,7 +54,7 @@ class FilesInMemory(TurnsInMemory):
     def say(self, text: str, kind: str = "fact", *, pinned: bool = False) -> Memory:
         """A core memory, a minute after the one before."""
         self.now_ms += 60_000
-        new = statement_of(self.project_id, text, kind, at_ms=self.now_ms, pinned=pinned)
+        new = statement_of(self.project_id, text, kind, by=Author.PERSON, at_ms=self.now_ms, pinned=pinned)
         return self.consolidator.add_statement(new)
 
     def forget(self, memory: Memory) -> None:

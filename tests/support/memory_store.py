@@ -293,11 +293,11 @@ class MemoryStore:
                 by_category=dict(Counter(memory.category for memory in self._memories.values())),
                 by_project=dict(Counter(memory.project_id for memory in self._memories.values())),
                 core_by_kind=dict(
-                    Counter(memory.kind for memory in kept if memory.category == "core" and not memory.superseded_by)
+                    Counter(memory.kind for memory in kept if memory.category == "core" and memory.holds)
                 ),
-                turns_by_reader=dict(Counter(memory.settled for memory in kept if memory.category == "conversation")),
+                turns_by_rules=dict(Counter(str(memory.rules) for memory in kept if memory.category == "conversation")),
                 usages=dict(Counter(usage.how for usage in self._usages.values())),
-                superseded=sum(1 for memory in kept if memory.superseded_by),
+                ended=sum(1 for memory in kept if not memory.holds),
             )
 
     def damage(self) -> list[Damage]:
@@ -340,8 +340,8 @@ def matches(memory: Memory, query: MemoryQuery) -> bool:
         and (query.superseded_by is None or memory.superseded_by in query.superseded_by)
         and (query.source_ids is None or not set(query.source_ids).isdisjoint(memory.source_ids))
         and query.kind in ("", memory.kind)
-        and (query.is_current is None or (memory.superseded_by == "") == query.is_current)
-        and (not query.not_settled or memory.settled != query.not_settled)
+        and (query.is_current is None or memory.holds == query.is_current)
+        and (not query.unread_by or memory.rules != query.unread_by)
     )
 
 

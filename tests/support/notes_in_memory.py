@@ -51,6 +51,6 @@ class Noting(Consolidating):
         return None if parsed is None else self.keeper.keep(known, turns, parsed)
 
     def everything(self) -> set[tuple[str, str, str]]:
-        """Return (id, text, superseded_by) of every memory."""
+        """Return (id, text, ended_because) of every memory."""
         rows: list[Memory] = self.store.memories(MemoryQuery(limit=10_000))
-        return {(row.id, row.text, row.superseded_by) for row in rows}
+        return {(row.id, row.text, row.ended_because) for row in rows}

@@ -5,6 +5,7 @@ Short calls that make events, memories and chunks.
 
 from __future__ import annotations
 
+from memlayer.kinds import Author
 from memlayer.model import Chunk, Event, Memory, chunk_id, citation_of
 from memlayer.text.terms import index_terms
 from tests.support.hash_embedder import HashEmbedder
@@ -49,6 +50,7 @@ def make_memory(
         prompt_id=f"q{number}",
         source_ids=(f"e{number}",) if sources is None else sources,
         at_ms=at_ms or 1000 + number,
+        by=Author.PERSON,
     )
 
 

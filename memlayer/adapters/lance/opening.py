@@ -267,7 +267,7 @@ def _open_newest_whole(
 
 
 def say_authors_and_ends(tables: Tables) -> None:
-    """Bring memories of schema 5 to authors and ends. Bears being run twice."""
+    """Give memories of schema 5 authors and ends; twice is once."""
     table, models = tables[MEMORIES], _remembered_by_models(tables[EVENTS])
 
     async def add() -> None:

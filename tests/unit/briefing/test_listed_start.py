@@ -10,9 +10,8 @@ import pytest
 from memlayer.briefing import listed_start
 from memlayer.briefing.listed_start import BY_MODEL, EXPLANATION, REST_SESSIONS, RULES_HEADING, rules_in
 from memlayer.briefing.working_set import FRESH_SESSIONS, compose, in_short, live_tasks, without_host_lines
-from memlayer.consolidation.extractor import SESSION_READER
 from memlayer.edge.redaction.privacy import strip_own_blocks
-from memlayer.kinds import Category, Kind
+from memlayer.kinds import Author, Category, Ended, Kind
 from memlayer.model import CITED, GLOBAL, Event, Memory, citation_of, team_session, usage_of
 from memlayer.ports import MemoryQuery
 from memlayer.text.context_block import entry_lines, text_of
@@ -33,18 +32,18 @@ def kept() -> Kept:
 
 def noted(kept: Kept, headline: str, subject: str = "", *, kind: str = "decision", **more: object) -> str:
     text = "%s 그리고 이 줄은 본문에만 있는 까닭이다." % (headline or "Only the text says so")
-    return kept("core", kind, text, settled=SESSION_READER, headline=headline, subject=subject, **more)  # type: ignore[arg-type]
+    return kept("core", kind, text, by=Author.READER, headline=headline, subject=subject, **more)  # type: ignore[arg-type]
 
 
 def wished(kept: Kept, text: str, **more: object) -> str:
     """Note a person's wish in the words that their prompt has."""
-    made = kept("core", "preference", text, settled=SESSION_READER, evidence=BY_USER, **more)  # type: ignore[arg-type]
+    made = kept("core", "preference", text, by=Author.PERSON, evidence=BY_USER, **more)  # type: ignore[arg-type]
     kept.store.add_events([Event("e" + made, "user", "s1", "p1", "q" + made, "%s. 꼭 그렇게 해줘." % text, 5)])
     return made
 
 
 def summed_up(kept: Kept, text: str, **more: object) -> str:
-    return kept("daily", Kind.SESSION_SUMMARY, text, settled=SESSION_READER, **more)  # type: ignore[arg-type]
+    return kept("daily", Kind.SESSION_SUMMARY, text, by=Author.READER, **more)  # type: ignore[arg-type]
 
 
 def block(kept: Kept, **more: object) -> str:
@@ -56,7 +55,7 @@ def test_order_of_a_whole_start(kept: Kept) -> None:
     noted(kept, "웹훅은 서명을 먼저 확인한다", "webhooks", days=1)
     noted(kept, "Carts keep prices in won as integers", "payments", days=2)
     noted(kept, "", days=4)
-    kept("core", "task", "Move the nightly export to the queue", days=1, settled=SESSION_READER, session="s3")
+    kept("core", "task", "Move the nightly export to the queue", days=1, by=Author.READER, session="s3")
     wished(kept, "커밋 메시지는 한국어로 쓴다", days=9)
     summed_up(kept, "결제 재시도를 세 번으로 막음. 커밋하지 않음.", days=1, session="s3")
     lines = block(kept).split("\n")
@@ -99,7 +98,7 @@ def many(kept: Kept, count: int) -> None:
 def few(kept: Kept) -> Kept:
     """Retire the notes that fill the start."""
     rows = kept.store.memories(MemoryQuery(category=Category.CORE, limit=1000))
-    kept.store.put_memories([replace(row, superseded_by=row.id) for row in rows if row.subject == "운영"])
+    kept.store.put_memories([row.ended(Ended.LET_GO, 1) for row in rows if row.subject == "운영"])
     return kept
 
 

@@ -11,7 +11,7 @@ import pytest
 from memlayer.briefing import session_summary
 from memlayer.briefing.session_summary import left_open, pending, sum_up
 from memlayer.briefing.summary_text import COMMANDS, DECIDED, DONE, ERRORS, FILES, GOAL, is_korean, parts_of
-from memlayer.kinds import Category, Kind
+from memlayer.kinds import Author, Category, Ended, Kind
 from memlayer.model import Event, Memory, citation_of
 from memlayer.ports import MemoryQuery
 from memlayer.records.sessions import Session
@@ -46,13 +46,13 @@ class Told:
             self.event("assistant", answer, prompt_id)
         return self
 
-    def core(self, kind: str, text: str, superseded_by: str = "") -> None:
+    def core(self, kind: str, text: str, ended_because: Ended = Ended.NOT) -> None:
         made = "c-" + text
         self.store.put_memories(
             [
                 Memory(
                     made, "core_0001", citation_of(made), "core", kind, text, 0.7, "p1", "s1", "", (), self.at_ms,
-                    superseded_by,
+                    by=Author.PERSON, ended_because=ended_because,
                 )
             ]
         )  # fmt: skip
@@ -128,7 +128,7 @@ def test_tool_events_give_exact_paths_and_commands() -> None:
 
 def test_decisions_come_from_the_core_memories_that_still_hold() -> None:
     told = Told().turn("DB 포트 정하자", "네, 5432 로 했습니다.")
-    told.core("decision", "DB 포트는 5432 로 하기로 했다", superseded_by="c-new")
+    told.core("decision", "DB 포트는 5432 로 하기로 했다", ended_because=Ended.REPLACED)
     told.core("decision", "DB 포트는 5433 으로 하기로 했다")
     told.core("cause", "5432 는 로컬 Postgres 가 쓰고 있었다")
     parts = told.summed_up()

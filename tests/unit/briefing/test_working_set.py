@@ -20,7 +20,7 @@ from memlayer.briefing.summary_text import (
 )
 from memlayer.briefing.working_set import WorkingSetRules, compose
 from memlayer.edge.redaction.privacy import strip_own_blocks
-from memlayer.kinds import Kind
+from memlayer.kinds import Author, Ended, Kind
 from memlayer.model import GLOBAL, Memory, citation_of
 from memlayer.ports import MemoryQuery
 from memlayer.text import context_block
@@ -46,7 +46,7 @@ class Kept:
         made = "%04x" % self.count
         memory = Memory(
             made, "%s_%s" % (category, made), citation_of(made), category, kind, text, weight,
-            "p1", session, "q" + made, ("e" + made,), int(NOW_MS - days * DAY_MS),
+            "p1", session, "q" + made, ("e" + made,), int(NOW_MS - days * DAY_MS), by=Author.PERSON,
         )  # fmt: skip
         self.store.put_memories([replace(memory, **more)])  # type: ignore[arg-type]
         return made
@@ -83,7 +83,7 @@ def at(number: int) -> dict[str, object]:
 
 def test_sessions_come_first_then_what_holds_then_rules(kept: Kept) -> None:
     kept("core", "preference", "커밋 메시지는 한국어로 쓴다", days=200)
-    kept("core", "decision", "장바구니는 14일 보관하기로 했다", days=2)  # drawn by a rule: recall finds it
+    kept("core", "decision", "장바구니는 14일 보관하기로 했다", days=2, rules=6)  # drawn by a rule: recall finds it
     kept("core", "fact", "운영 DB 는 db7 이다", days=300, pinned=True)
     kept("core", "task", "정산 배치에 같은 제한 넣기")
     turn = kept.turn(ORDER, days=0.1)
@@ -171,8 +171,8 @@ def test_files_are_named_or_counted(kept: Kept) -> None:
 
 
 def test_what_was_superseded_never_stands_there(kept: Kept) -> None:
-    kept("core", "decision", "런칭은 5월 12일로 확정했다", superseded_by="x")
-    kept("core", "preference", "탭을 쓴다, 언제나", superseded_by="x")
+    kept("core", "decision", "런칭은 5월 12일로 확정했다", ended_because=Ended.REPLACED)
+    kept("core", "preference", "탭을 쓴다, 언제나", ended_because=Ended.REPLACED)
     assert kept.lines() == []
 
 
@@ -185,7 +185,9 @@ def test_nor_does_the_turn_that_said_it(kept: Kept, is_retired: bool) -> None:
     newer = kept("core", "decision", "Order events go to ClickHouse")
     drawn = kept("core", "decision", said, days=2, session="s0", prompt_id=told.prompt_id)
     [older] = kept.store.memories(MemoryQuery(ids=[drawn]))
-    kept.store.put_memories([replace(older, superseded_by=drawn if is_retired else newer, superseded_ms=NOW_MS)])
+    kept.store.put_memories(
+        [older.ended(Ended.LET_GO, NOW_MS) if is_retired else older.ended(Ended.REPLACED, NOW_MS, newer)]
+    )
     assert not any(said in line for line in kept.lines())
 
 

@@ -13,7 +13,7 @@ from tests.support.cli_process import AT_MS, MEMORY, Cli
 from tests.support.scripted_daemon import ScriptedDaemon
 
 CORE = {**MEMORY, "key": "core_0123", "category": "core", "kind": "decision", "text": "배포는 화요일에 한다"}
-OLD = {**MEMORY, "key": "core_9999", "citation": "zZ9yY8", "text": "배포는 월요일에 한다", "superseded_ms": AT_MS}
+OLD = {**MEMORY, "key": "core_9999", "citation": "zZ9yY8", "text": "배포는 월요일에 한다", "ended_ms": AT_MS}
 
 
 @pytest.fixture
@@ -85,9 +85,9 @@ def test_what_is_asked_and_said(cli: Cli, arguments: tuple[str, ...], asked: tup
 def test_history_shows_states_and_sources(cli: Cli) -> None:
     source = {"id": "e1", "kind": "user", "at_ms": AT_MS, "session_id": "8f3a12cd-aaaa", "source": "hook"}
     versions = [
-        {**CORE, "id": "new", "state": "current", "sources": [source]},
-        {**OLD, "id": "old", "state": "superseded", "sources": []},
-        {**OLD, "id": "word", "state": "reworded", "sources": []},
+        {**CORE, "id": "new", "sources": [source]},
+        {**OLD, "id": "old", "ended_because": "replaced", "sources": []},
+        {**OLD, "id": "word", "ended_because": "reworded", "sources": []},
     ]
     with ScriptedDaemon(cli.home, {"history": {"asked": "old", "versions": versions}}) as daemon:
         done = cli("show", "--history", "--stdin", stdin="[mem:zZ9yY8]\n")
@@ -95,18 +95,23 @@ def test_history_shows_states_and_sources(cli: Cli) -> None:
         assert cli("show", "--history").returncode == 2
     assert daemon.heard == [("history", {"id": "zZ9yY8"})]
     lines = done.stdout.splitlines()
-    assert lines[0].startswith("  current") and "user" in done.stdout and "8f3a12cd" in done.stdout
+    assert (
+        lines[0].startswith("  in force")
+        and "by person" in done.stdout
+        and "user" in done.stdout
+        and "8f3a12cd" in done.stdout
+    )
     assert [line[:2] for line in lines if "core_9999" in line] == ["> ", "  "]
-    assert "earlier wording" in done.stdout
+    assert "reworded" in done.stdout
 
 
 def test_show_tells_what_superseded_what(cli: Cli) -> None:
-    gone = {**OLD, "superseded_by": "new", "state": "superseded"}
+    gone = {**OLD, "superseded_by": "new", "ended_because": "replaced"}
     matches = [
         {"memory": gone, "events": [], "neighbours": [], "newer": [CORE], "older": []},
         {"memory": {**CORE, "pinned": True}, "events": [], "neighbours": [], "newer": [], "older": [gone]},
         {
-            "memory": {**OLD, "superseded_by": OLD["id"], "state": "retired"},
+            "memory": {**OLD, "ended_because": "let go"},
             "events": [],
             "neighbours": [],
             "newer": [],
@@ -118,7 +123,7 @@ def test_show_tells_what_superseded_what(cli: Cli) -> None:
         said = [cli("show", "--stdin", stdin="x9Yz2w\n").stdout for _ in range(4)]
     assert "replaced" in said[0] and "by core_0123" in said[0]
     assert "pinned" in said[1] and "Replaces" in said[1] and "core_9999" in said[1]
-    assert "retired" in said[2]
+    assert "let go" in said[2]
     assert "forgotten since" in said[3]
 
 

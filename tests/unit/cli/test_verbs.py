@@ -168,7 +168,7 @@ def test_show_accepts_citation_forms(cli: Cli, given: str) -> None:
 
 def test_list_narrows_and_prints(cli: Cli) -> None:
     with ScriptedDaemon(
-        cli.home, {"list": {"memories": [MEMORY, {**MEMORY, "superseded_by": "z", "state": "superseded"}]}}
+        cli.home, {"list": {"memories": [MEMORY, {**MEMORY, "superseded_by": "z", "ended_because": "replaced"}]}}
     ) as daemon:
         out = cli("list", "--session", "s", "--category", "core", "--limit", "7", "--all-projects", "--all").stdout
     asked = {"project_dir": "", "global": False, "session_id": "s", "category": "core", "limit": 7, "all": True}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -35,7 +34,7 @@ def test_a_turn_becomes_a_daily_entry_and_a_core_memory(memory: Consolidating) -
     assert core.key == "core_" + core.id[:4] and (core.source_ids, core.at_ms) == (turn.source_ids, turn.at_ms)
     assert "Postgres" in daily.text and daily.importance == 0.4
     assert daily.key == "daily_%s_%s" % (turn.key.split("_")[1], daily.id[:4])
-    assert turn.settled == RULES
+    assert turn.rules == RULES
     assert memory.searched() == {turn_id, core.id}
 
 
@@ -91,7 +90,7 @@ def test_doing_it_twice_changes_nothing(memory: Consolidating) -> None:
     memory.say("s2", "p2", CLICKHOUSE, OK, at=DAY_MS)
     before = memory.whole()
     for turn in memory.store.memories(MemoryQuery(category="conversation")):
-        memory.store.put_memories([type(turn)(**{**turn.__dict__, "settled": ""})])
+        memory.store.put_memories([type(turn)(**{**turn.__dict__, "rules": 0})])
     assert memory.consolidator.settle_turns(10) == 2
     assert memory.whole() == before
 
@@ -111,7 +110,7 @@ def test_a_changed_statement_supersedes_the_older_one(memory: Consolidating) -> 
     [old] = memory.say("s1", "p1", POSTGRES, OK)
     [new] = memory.say("s2", "p2", CLICKHOUSE, OK, at=DAY_MS)
     [gone] = memory.core(is_current=False)
-    assert gone.id == old.id and (gone.superseded_by, gone.superseded_ms) == (new.id, T0_MS + DAY_MS)
+    assert gone.id == old.id and (gone.superseded_by, gone.ended_ms) == (new.id, T0_MS + DAY_MS)
     assert [one.id for one in memory.store.memories(MemoryQuery(superseded_by=[new.id]))] == [old.id]
     assert old.id not in memory.searched() and new.id in memory.searched()
 
@@ -121,7 +120,7 @@ def test_an_older_statement_that_comes_later_supersedes_nothing(memory: Consolid
     [still] = memory.say("s1", "p1", POSTGRES, OK)
     [gone] = memory.core(is_current=False)
     assert still == new and "ClickHouse" in still.text
-    assert (gone.superseded_by, gone.superseded_ms) == (new.id, new.at_ms) and gone.id not in memory.searched()
+    assert (gone.superseded_by, gone.ended_ms) == (new.id, new.at_ms) and gone.id not in memory.searched()
 
 
 def test_both_orders_of_arrival_in_one_batch_give_the_same(tmp_path: Path) -> None:
@@ -133,7 +132,7 @@ def test_both_orders_of_arrival_in_one_batch_give_the_same(tmp_path: Path) -> No
         assert memory.consolidator.settle_turns(10) == 2
         ends.append(memory.whole())
     assert ends[0] == ends[1]
-    assert len([one for one in ends[0][0] if one.superseded_by]) == 1
+    assert len([one for one in ends[0][0] if not one.holds]) == 1
 
 
 def test_statements_of_one_turn_leave_each_other_alone(memory: Consolidating) -> None:
@@ -186,7 +185,7 @@ def test_newest_turns_come_first_and_in_small_batches(memory: Consolidating) -> 
     for number in range(5):
         memory.turn("s%d" % number, "p", "서버 %d의 포트는 80%d0으로 하기로 했어." % (number, number), OK, at=number)
     assert memory.consolidator.settle_turns(2) == 2
-    settled = {one.session_id for one in memory.store.memories(MemoryQuery(category="conversation")) if one.settled}
+    settled = {one.session_id for one in memory.store.memories(MemoryQuery(category="conversation")) if one.rules}
     assert settled == {"s4", "s3"}
     assert [memory.consolidator.settle_turns(2) for _ in range(3)] == [2, 1, 0]
 
@@ -223,14 +222,3 @@ def test_a_crash_anywhere_leaves_what_the_next_time_makes_whole(tmp_path: Path, 
         memory.consolidator.settle_turns(10)
         whole.append(memory.whole())
     assert whole[0] == whole[1]
-
-
-def test_statements_of_a_model_that_read_turns_stay(tmp_path: Path) -> None:
-    """As homes have them from when a model read each turn by itself; the rules add nothing to them."""
-    memory = Consolidating(tmp_path)
-    memory.turn("s1", "p1", POSTGRES, OK)
-    [turn] = memory.store.memories(MemoryQuery(category="conversation"))
-    memory.store.put_memories([replace(turn, settled="openai:tiny/1+rules-6")])
-    assert memory.consolidator.settle_turns(10) == 1
-    [turn] = memory.store.memories(MemoryQuery(category="conversation"))
-    assert memory.core() == [] and turn.settled == RULES

@@ -10,6 +10,7 @@ import pytest
 from memlayer.consolidation import lineage
 from memlayer.consolidation.statement import statement_of
 from memlayer.errors import UserError
+from memlayer.kinds import Author, Ended
 from memlayer.model import Scope
 from memlayer.ports import MemoryQuery
 from tests.support.consolidating_in_memory import DAY_MS, Consolidating
@@ -83,7 +84,9 @@ def test_merge_keeps_pinned_words(memory: Consolidating) -> None:
 def test_late_pinned_statement_stays(memory: Consolidating) -> None:
     memory.remember("The API port is 9090.", at=DAY_MS)
     [held] = memory.core()
-    late = statement_of(held.project_id, "The API port is 8080.", "fact", at_ms=held.at_ms - 1, pinned=True)
+    late = statement_of(
+        held.project_id, "The API port is 8080.", "fact", by=Author.PERSON, at_ms=held.at_ms - 1, pinned=True
+    )
     memory.consolidator.add_statement(late)
     assert sorted(memory.texts()) == ["The API port is 8080.", "The API port is 9090."]
 
@@ -199,7 +202,7 @@ def test_what_is_retired_is_not_found_and_comes_back(memory: Consolidating) -> N
     memory.consolidator.retire(kept)
     [retired] = memory.core(is_current=False)
     assert memory.searched() == set() and lineage.head(memory.store, retired).id == retired.id
-    assert lineage.state_of(retired, {}.get) == "retired"
+    assert retired.ended_because is Ended.LET_GO
     memory.consolidator.restore(retired)
     assert memory.searched() == {kept.id}
 

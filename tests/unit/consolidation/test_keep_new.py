@@ -110,13 +110,13 @@ def test_a_batch_is_one_write_of_store_and_index(tmp_path: Path, monkeypatch: py
     memory.take(STORIES["both languages"][1], 0)
     assert memory.consolidator.settle_turns(100) == 0
     assert writes == ["put_chunks", "put_memories"]
-    assert memory.texts() and all(row.settled for row in _turns(memory))
+    assert memory.texts() and all(row.rules for row in _turns(memory))
 
 
 def test_a_turn_without_an_answer_waits(tmp_path: Path) -> None:
     memory = Batches(tmp_path, is_at_once=True)
     memory.take((("항상 lint 먼저 돌려.", ""),), 0)
-    assert [row.settled for row in _turns(memory)] == [""] and memory.core() == []
+    assert [row.rules for row in _turns(memory)] == [0] and memory.core() == []
 
 
 @pytest.mark.parametrize("name", ["replaced in its batch", "both languages", "taken back"])
@@ -150,7 +150,7 @@ def test_turns_that_rules_cannot_read_are_kept(tmp_path: Path, monkeypatch: pyte
         patched.setattr(consolidator, "extract", fail)
         memory.take(STORIES["one decision"][0], 0)
     [turn] = _turns(memory)
-    assert not turn.settled and turn.id in memory.searched()
+    assert not turn.rules and turn.id in memory.searched()
     assert memory.consolidator.settle_turns(100) == 1 and memory.core()
 
 

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from memlayer.consolidation import consolidator
-from memlayer.consolidation.lineage import RETIRED, state_of
 from memlayer.consolidation.rules.extraction import Extraction, Statement
-from memlayer.kinds import Kind
+from memlayer.kinds import Ended, Kind
 from memlayer.model import Memory
 from memlayer.ports import MemoryQuery
 from tests.support.consolidating_in_memory import DAY_MS, Consolidating
@@ -36,7 +35,7 @@ def kept_before(prompt: str, answers: Sequence[str], at_ms: int) -> Extraction:
 
 
 def _old_store(home: Path) -> Consolidating:
-    OLDER.setattr(consolidator, "RULES", "rules-1")
+    OLDER.setattr(consolidator, "RULES", 1)
     OLDER.setattr(consolidator, "extract", kept_before)
     memory = Consolidating(home)
     memory.say("s1", "p1", f"{JUNK}. {KEPT}", "네.")
@@ -58,7 +57,7 @@ def test_junk_is_retired_and_decision_stays(tmp_path: Path) -> None:
     memory = _old_store(tmp_path)
     _upgrade(memory)
     assert memory.texts() == [KEPT]
-    assert state_of(_junk(memory), lambda _: None) == RETIRED
+    assert _junk(memory).ended_because is Ended.READ_ANEW
     assert _junk(memory).id not in memory.searched()
     assert memory.consolidator.restore(_junk(memory)).text == JUNK
 
@@ -68,7 +67,7 @@ def test_settling_twice_changes_nothing(tmp_path: Path) -> None:
     _upgrade(memory)
     whole = memory.whole()
     turns = memory.store.memories(MemoryQuery(category="conversation"))
-    memory.store.put_memories([replace(one, settled="rules-1") for one in turns])  # died before it was noted
+    memory.store.put_memories([replace(one, rules=1) for one in turns])  # died before it was noted
     _upgrade(memory)
     assert memory.whole()[1] == whole[1]
     assert memory.texts() == [KEPT]
@@ -93,7 +92,7 @@ def test_touched_memory_stays(tmp_path: Path, touch: str) -> None:
 def test_person_memory_holds_again(tmp_path: Path) -> None:
     memory = _old_store(tmp_path)
     said = memory.remember("배포는 화요일 오전에 한다")
-    memory.store.put_memories([replace(said, superseded_by=_junk(memory).id, superseded_ms=1)])
+    memory.store.put_memories([replace(said, superseded_by=_junk(memory).id, ended_because=Ended.REPLACED, ended_ms=1)])
     _upgrade(memory)
     assert "배포는 화요일 오전에 한다" in memory.texts()
     assert said.id in memory.searched()
@@ -114,6 +113,6 @@ def test_reworded_statement_gets_new_text(tmp_path: Path) -> None:
     [made] = memory.core()
     memory.store.put_memories([replace(made, text="topic of before: " + KEPT)])
     turns = memory.store.memories(MemoryQuery(category="conversation"))
-    memory.store.put_memories([replace(one, settled="rules-1") for one in turns])
+    memory.store.put_memories([replace(one, rules=1) for one in turns])
     _upgrade(memory)
     assert [(one.id, one.text) for one in memory.core()] == [(made.id, KEPT)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from memlayer.daemon.ops.agent_compaction import session_constraints
+from memlayer.kinds import Ended
 from memlayer.model import Event
 from tests.support.memory_store import MemoryStore
 from tests.unit.briefing.test_standing_orders import order
@@ -35,7 +36,12 @@ def test_constraints_are_statements_and_rules_of_prompts() -> None:
 def test_constraint_that_holds_no_more_stays_out() -> None:
     store = MemoryStore()
     store.add_events([prompt(1, "배포는 화요일에 하기로 했어"), prompt(2, "배포는 수요일에 하기로 했어")])
-    gone = replace(order(1, "배포는 화요일에 하기로 했어", kind="decision"), superseded_by="m2", superseded_ms=5)
+    gone = replace(
+        order(1, "배포는 화요일에 하기로 했어", kind="decision"),
+        superseded_by="m2",
+        ended_because=Ended.REPLACED,
+        ended_ms=5,
+    )
     store.put_memories([gone, order(2, "배포는 수요일에 하기로 했어", kind="decision")])
     assert session_constraints(store, "s1") == ["배포는 수요일에 하기로 했어"]
 

@@ -13,10 +13,9 @@ import pytest
 from memlayer import compose
 from memlayer.config import Settings
 from memlayer.config.embedding import EmbeddingSettings
-from memlayer.consolidation.extractor import SESSION_READER
 from memlayer.daemon import opening
 from memlayer.daemon.resources.state import State
-from memlayer.kinds import Category, Kind
+from memlayer.kinds import Author, Category, Kind
 from memlayer.records.metrics import Metrics
 from memlayer.records.sessions import Sessions
 from tests.support.store_rows import make_memory
@@ -113,7 +112,7 @@ def test_session_start_loads_the_notes_without_a_model(state: State, monkeypatch
     services = state.services.result(60)
     done(state)
     note = replace(
-        make_memory(1, "결제는 포트원으로 한다."), category=Category.CORE, kind=Kind.DECISION, settled=SESSION_READER
+        make_memory(1, "결제는 포트원으로 한다."), category=Category.CORE, kind=Kind.DECISION, by=Author.READER
     )
     state.jobs.submit("put", lambda: services.store.put_memories([note])).result(60)
     opening.warm(state, "p1")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from memlayer.consolidation.statement import statement_of
-from memlayer.kinds import Kind
+from memlayer.kinds import Author, Kind
 from memlayer.model import Memory
 from memlayer.moments.changed_files import MARK, binds, moment_of
 
@@ -15,7 +15,9 @@ TEXT = "정산.py 의 반올림은 반드시 내림이어야 한다: 은행이 �
 
 
 def note(text: str = TEXT, file: str = "결제/정산.py") -> Memory:
-    made = statement_of("p", text, Kind.DECISION, origin=text, session_id="s", source_ids=["e"], at_ms=1, prompt_id="q")
+    made = statement_of(
+        "p", text, Kind.DECISION, by=Author.PERSON, origin=text, session_id="s", source_ids=["e"], at_ms=1
+    )
     return replace(made, files=(file,))
 
 

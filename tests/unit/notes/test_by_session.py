@@ -10,8 +10,7 @@ import pytest
 from memlayer.briefing.listed_start import BY_MODEL, RULES_HEADING
 from memlayer.briefing.standing_orders import orders_in_force
 from memlayer.briefing.working_set import WorkingSetRules, compose
-from memlayer.consolidation.authors import by_models
-from memlayer.consolidation.extractor import SESSION_WRITER
+from memlayer.kinds import Author
 from memlayer.model import Memory
 from memlayer.notes.answer import DraftNote
 from memlayer.notes.checks import Refusal
@@ -40,7 +39,7 @@ def noting(tmp_path: Path) -> Noting:
 
 def own(noting: Noting) -> list[Memory]:
     """Return the notes in force that sessions' own models wrote."""
-    return [row for row in noting.core() if row.settled == SESSION_WRITER and not row.superseded_by]
+    return [row for row in noting.core() if row.by is Author.MODEL and row.is_note and row.holds]
 
 
 def write(noting: Noting, kind: str, text: str, quote: str, *, session: str = "s1", **more: Any) -> Kept:
@@ -69,7 +68,7 @@ def test_note_on_own_words_is_kept(noting: Noting, kind: str, text: str, quote: 
     kept = write(noting, kind, text, quote, headline=text[:90], subject="webhooks")
     assert [row.text.removesuffix(" (tried, unconfirmed)") for row in kept.notes] == [text], kept.refused
     [made] = kept.notes
-    assert made.headline and made.subject == "webhooks" and made.id in by_models(noting.store, [made])
+    assert made.headline and made.subject == "webhooks" and made.by is Author.MODEL
     [proof] = from_json(made.evidence)
     assert proof.speaker == ("tool" if quote in ERROR else "user")
 
@@ -163,8 +162,9 @@ def test_wish_is_no_rule_and_marked_in_the_next_start(noting: Noting) -> None:
     assert [row.text for row in orders_in_force(noting.store, made.project_id)] == [TURNS[1][0].partition("줘. ")[2]]
     evidence, _, rules = compose(noting.store, made.project_id, WorkingSetRules()).partition(RULES_HEADING)
     assert "- %s%s [mem:%s]" % (BY_MODEL, said, made.citation) in evidence and "저녁" not in rules
-    noting.consolidator.pin(made, True)  # the person makes it theirs
-    assert said in [row.text for row in orders_in_force(noting.store, made.project_id)]
+    noting.consolidator.pin(made, True)  # the person keeps it; the words stay a model's
+    assert said not in [row.text for row in orders_in_force(noting.store, made.project_id)]
+    assert "- %s [mem:%s]" % (said, made.citation) in compose(noting.store, made.project_id, WorkingSetRules())
     again = write(noting, "preference", TURNS[1][0].partition("줘. ")[2], "Never push to main directly, open a pull")
     assert [row.reason for row in again.refused] == [Refusal.REPEATED]  # the person's own rule says it
 

@@ -121,7 +121,7 @@ def with_a_call(tmp_path: Path) -> Noting:
     return noting
 
 
-def test_statements_of_rules_go_with_their_turn_and_its_calls(tmp_path: Path) -> None:
+def test_statement_of_the_person_stays_where_no_note_says_it(tmp_path: Path) -> None:
     noting = with_a_call(tmp_path)
     session = noting.sessions.get("s1")
     assert session is not None
@@ -129,7 +129,7 @@ def test_statements_of_rules_go_with_their_turn_and_its_calls(tmp_path: Path) ->
     assert rules and all(len(rule.source_ids) == 3 for rule in rules)  # the prompt, its call, the answer
     turns = turns_of(noting.store.events(session_id="s1"), PROJECT)
     noting.answer("s1", turns, {"summary": "", "notes": [], "tasks": [], "drop": []})
-    assert noting.keeper.in_force(session.project_id) == []
+    assert noting.keeper.in_force(session.project_id) == rules
 
 
 def test_request_lists_no_statement_of_the_turns_that_it_shows(tmp_path: Path) -> None:

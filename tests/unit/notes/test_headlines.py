@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from memlayer.consolidation.extractor import SESSION_READER
-from memlayer.kinds import Category, Kind
+from memlayer.kinds import Author, Category, Kind
 from memlayer.model import Memory
 from memlayer.notes.headlines import headlines_request, with_headlines, without_headline
 from tests.support.store_rows import make_memory
@@ -19,7 +18,7 @@ DECISION = "Refunds go through the ledger in billing/ledger.py, since Stripe's o
 
 def note(number: int, text: str, **more: object) -> Memory:
     made = make_memory(number, text, category=Category.CORE)
-    return replace(made, **{"kind": Kind.DECISION, "settled": SESSION_READER, **more})  # type: ignore[arg-type]
+    return replace(made, **{"kind": Kind.DECISION, "by": Author.READER, **more})  # type: ignore[arg-type]
 
 
 def answer(*rows: tuple[Memory, str, str]) -> str:
@@ -29,7 +28,10 @@ def answer(*rows: tuple[Memory, str, str]) -> str:
 
 def test_only_a_models_notes_without_headline_wait() -> None:
     old, headed = note(1, CAUSE), note(2, DECISION, headline="Refunds go through the ledger")
-    task, typed = note(3, "Move the export", kind=Kind.TASK), replace(note(4, "PR 로만 올린다"), settled="")
+    task, typed = (
+        note(3, "Move the export", kind=Kind.TASK),
+        replace(note(4, "PR 로만 올린다"), by=Author.PERSON, rules=6),
+    )
     assert without_headline([headed, task, typed, old]) == [old]
     request = headlines_request([old], ["결제", "webhooks", "결제", ""])
     assert (

@@ -11,6 +11,7 @@ import pytest
 
 from memlayer.briefing.session_summary import sum_up
 from memlayer.briefing.working_set import WorkingSetRules, compose
+from memlayer.kinds import Author, Ended
 from memlayer.notes.checks import Refusal
 from memlayer.notes.request import first_part
 from tests.support.notes_in_memory import Noting, turn
@@ -111,20 +112,17 @@ PASTED = "이 문서를 번역해줘:\n\n" + BACK
 
 
 @pytest.mark.parametrize(
-    ("prompt", "quote", "is_replaced"),
-    [
-        (BACK, BACK, True),
-        ("응 그대로 하고 커밋은 하지 마", "응 그대로 하고 커밋은", False),
-        (PASTED, BACK, False),
-    ],
+    ("prompt", "quote"),
+    [(BACK, BACK), ("응 그대로 하고 커밋은 하지 마", "응 그대로 하고 커밋은"), (PASTED, BACK)],
 )
-def test_persons_own_words_let_a_rule_go(home_of: Noting, prompt: str, quote: str, is_replaced: bool) -> None:
+def test_reader_lets_no_rule_go(home_of: Noting, prompt: str, quote: str) -> None:
     rule = home_of.remember(RULE)
     turns = home_of.tell("s5", (prompt, "네, 그렇게 하겠습니다."), ("좋아", "네."))
     change = note("사용자: 영어 요약 한 줄은 이제 달지 않는다.", quote, "preference", replaces=[rule.citation])
     kept = home_of.answer("s5", turns, {"summary": "", "notes": [change]})
     assert kept is not None
-    assert (rule.text in home_of.texts(), len(kept.questions)) == ((False, 0) if is_replaced else (True, 1))
+    assert rule.text in home_of.texts()
+    assert [(row.memory_id, row.by) for row in kept.questions] == [(rule.id, kept.notes[0].id)]
 
 
 def test_cure_of_the_last_turn_is_unconfirmed(home_of: Noting) -> None:
@@ -180,7 +178,7 @@ def test_unconfirmed_cause_that_is_taken_back_becomes_an_attempt(home_of: Noting
     [old] = [row for row in home_of.core(is_current=False) if row.id == cause.id]
     attempts = [row for row in home_of.core() if row.kind == "attempt"]
     if is_confirmed:
-        assert attempts == [] and old.superseded_by == old.id
+        assert attempts == [] and not old.holds
         return
     assert [row.text for row in attempts] == [text + " (시도했으나 유지되지 않음)"]
     assert old.superseded_by == attempts[0].id and attempts[0].source_ids == cause.source_ids
@@ -200,8 +198,9 @@ OVERTAKEN = [
 
 
 @pytest.mark.parametrize(("text", "quote", "later"), OVERTAKEN)
-def test_note_that_a_rule_overtook_is_the_readers_to_judge(home_of: Noting, text: str, quote: str, later: str) -> None:
-    """The rules' statement goes once the session is read; what it replaced must not go with it."""
+def test_persons_newer_words_replace_a_note_until_a_note_says_them(
+    home_of: Noting, text: str, quote: str, later: str
+) -> None:
     more = " 스크립트가 멈추는 까닭도 함께 찾아보자." * 3
     turns = home_of.tell("s1", (text + more, "네, 그렇게 합니다."))
     kept = home_of.answer("s1", turns, {"summary": "", "notes": [note(text, quote)]})
@@ -209,10 +208,11 @@ def test_note_that_a_rule_overtook_is_the_readers_to_judge(home_of: Noting, text
     turns = home_of.tell("s2", (later + more, "네, 그렇게 합니다."))
     [old] = [row for row in home_of.core(is_current=False) if row.id == kept.notes[0].id]
     session = home_of.sessions.get("s2")
-    assert old.superseded_by and session is not None
+    assert not old.holds and session is not None
     assert old.id in {row.id for row in home_of.keeper.shown(session, turns)}
     home_of.answer("s2", turns, {"summary": "", "notes": []})
-    assert [row.text for row in home_of.core()] == [text]
+    [said] = home_of.core()
+    assert said.by is Author.PERSON and old.id in {row.id for row in home_of.core(is_current=False)}
 
     turns = home_of.tell("s3", (later + more, "네, 그렇게 합니다."))
     newer = note(later.rstrip("."), later[:20], replaces=[old.citation])
@@ -221,6 +221,10 @@ def test_note_that_a_rule_overtook_is_the_readers_to_judge(home_of: Noting, text
     assert [row.id for row in home_of.core()] == [kept.notes[0].id]
     [old] = [row for row in home_of.core(is_current=False) if row.id == old.id]
     assert old.superseded_by == kept.notes[0].id
+    [folded] = [row for row in home_of.core(is_current=False) if row.id == said.id]
+    assert (folded.ended_because, folded.superseded_by) == (Ended.FOLDED, kept.notes[0].id)
+    home_of.consolidator.retire(kept.notes[0])
+    assert [row.id for row in home_of.core()] == [said.id]
 
 
 def test_overtaken_note_that_the_reader_drops_is_gone(home_of: Noting) -> None:
@@ -229,7 +233,7 @@ def test_overtaken_note_that_the_reader_drops_is_gone(home_of: Noting) -> None:
     assert kept is not None
     turns = home_of.tell("s2", (later, "네."))
     home_of.answer("s2", turns, {"summary": "", "notes": [], "drop": [kept.notes[0].citation]})
-    assert home_of.core() == []
+    assert [row.by for row in home_of.core()] == [Author.PERSON]
 
 
 @pytest.mark.parametrize(

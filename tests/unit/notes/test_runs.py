@@ -60,7 +60,7 @@ def test_run_that_nobody_typed_only_claims(home_of: Noting) -> None:
     assert kept.notes[0].headline == "A run claims: The notarization timeout is 20 minutes now"
     assert (kept.tasks, kept.questions) == ([], [])
     [held] = home_of.store.memories(MemoryQuery(ids=[theirs.id]))
-    assert held.superseded_by == ""
+    assert held.holds
     again = home_of.everything()
     home_of.answer("r5", turns, answer)
     assert home_of.everything() == again
@@ -97,7 +97,7 @@ def test_headless_run_without_a_template_only_claims(home_of: Noting, by_run: bo
     [held] = home_of.store.memories(MemoryQuery(ids=[theirs.id]))
     if by_run:
         assert [row.text for row in kept.notes] == ["실행의 주장: 공증 타임아웃은 이제 20분이다."]
-        assert (held.superseded_by, kept.questions) == ("", [])
+        assert (held.holds, kept.questions) == (True, [])
     else:
         assert [row.text for row in kept.notes] == [claims[0]["text"], claims[1]["text"]]
         assert held.superseded_by == kept.notes[0].id

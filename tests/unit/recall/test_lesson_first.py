@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from memlayer.consolidation.extractor import SESSION_READER
 from memlayer.consolidation.statement import statement_of
-from memlayer.kinds import Category, Kind
+from memlayer.kinds import Author, Category, Kind
 from memlayer.model import Memory, Scope
 from memlayer.recall.candidate import Reason
 from memlayer.recall.query import typed_query
@@ -36,12 +34,13 @@ def memory(home: Path) -> TurnsInMemory:
 
 def noted(memory: TurnsInMemory, text: str, session: str, kind: str = "attempt", at: int = 5) -> Memory:
     project_id = memory.projects.resolve(PROJECT)[0]
-    made = statement_of(project_id, text, kind, origin=text, session_id=session, at_ms=T0_MS + at, prompt_id="q")
-    row = replace(made, settled=SESSION_READER)
-    memory.store.put_memories([row])
-    memory.indexer.index([row])
+    made = statement_of(
+        project_id, text, kind, by=Author.READER, origin=text, session_id=session, at_ms=T0_MS + at, prompt_id="q"
+    )
+    memory.store.put_memories([made])
+    memory.indexer.index([made])
     memory.recall.refresh(project_id)
-    return row
+    return made
 
 
 def hits(memory: TurnsInMemory, query: str, filters: Filters | None = None, limit: int = 20) -> list[Found]:

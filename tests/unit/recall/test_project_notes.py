@@ -7,9 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from memlayer.consolidation.extractor import SESSION_READER
 from memlayer.indexing.term_stats import TermStats
-from memlayer.kinds import Category, Kind
+from memlayer.kinds import Author, Category, Kind
 from memlayer.model import Memory
 from memlayer.ports import ANY_MEMORY, Holding, MemoryQuery
 from memlayer.recall import project_notes
@@ -50,7 +49,7 @@ class BusyStore(MemoryStore):
 
 
 def note(number: int, text: str) -> Memory:
-    return replace(make_memory(number, text), category=Category.CORE, kind=Kind.DECISION, settled=SESSION_READER)
+    return replace(make_memory(number, text), category=Category.CORE, kind=Kind.DECISION, by=Author.READER)
 
 
 def stored(store: MemoryStore) -> MemoryStore:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from memlayer.consolidation.statement import statement_of
+from memlayer.kinds import Author, Ended
 from memlayer.model import Memory
 from memlayer.recall.candidate import Reason
 from memlayer.recall.recall import RecallRules
@@ -24,8 +24,8 @@ EVERYTHING = RecallRules(min_chance=0.0)
 def drawn(memory: TurnsInMemory, turn: Memory, text: str) -> Memory:
     """The core memory that consolidation draws from a turn, in the store and in the index."""
     made = statement_of(
-        turn.project_id, text, "fact", origin=turn.id + text, session_id=turn.session_id, prompt_id=turn.prompt_id,
-        source_ids=turn.source_ids, at_ms=turn.at_ms,
+        turn.project_id, text, "fact", by=Author.PERSON, origin=turn.id + text, session_id=turn.session_id,
+        prompt_id=turn.prompt_id, source_ids=turn.source_ids, at_ms=turn.at_ms,
     )  # fmt: skip
     memory.store.put_memories([made])
     memory.indexer.index([made])
@@ -33,7 +33,7 @@ def drawn(memory: TurnsInMemory, turn: Memory, text: str) -> Memory:
 
 
 def superseded(memory: TurnsInMemory, older: Memory, by: str) -> None:
-    memory.store.put_memories([replace(older, superseded_by=by, superseded_ms=T0_MS + 100)])
+    memory.store.put_memories([older.ended(Ended.REPLACED, T0_MS + 100, by)])
     memory.store.drop_chunks([older.id])
     memory.recall.refresh(older.project_id)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from memlayer.consolidation.statement import statement_of
-from memlayer.kinds import Category
+from memlayer.kinds import Author, Category
 from memlayer.model import Memory
 from memlayer.records.tombstones import KEY_BYTES, SAME_TIME_MS, TOOL, Tombstones
 
@@ -53,7 +53,9 @@ def test_who_says_it_again_wants_it_kept(home: Path) -> None:
 
 
 def stated(text: str, at_ms: int, project_id: str = "상점") -> Memory:
-    return statement_of(project_id, text, "fact", origin="t", session_id="s1", source_ids=["e9"], at_ms=at_ms)
+    return statement_of(
+        project_id, text, "fact", by=Author.PERSON, origin="t", session_id="s1", source_ids=["e9"], at_ms=at_ms
+    )
 
 
 def test_a_statement_is_known_however_short_in_its_project_until_it_is_said_again(home: Path) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from memlayer.consolidation.statement import statement_of
-from memlayer.kinds import Kind
+from memlayer.kinds import Author, Kind
 from memlayer.model import Event, citation_of, turn_memory_id
 from memlayer.ports import MemoryQuery
 from memlayer.tasks import events as task_events
@@ -183,7 +182,7 @@ def test_the_memory_of_a_task_follows_it(book: Booking) -> None:
     assert row.id in book.searched()
     book.person(2, Observation(Status.CANCELLED, "Deploy"))
     [row] = book.store.memories(MemoryQuery(kind=Kind.TASK))
-    assert row.superseded_by == row.id
+    assert not row.holds
     assert row.id not in book.searched()
 
 
@@ -192,10 +191,10 @@ def test_an_older_homes_task_is_taken_over_under_its_citation(book: Booking) -> 
     book.answer("s1", turns, {"summary": "", "notes": [], "tasks": []})
 
     old = statement_of(
-        book.projects.resolve(PROJECT)[0], "배포 문서 고치기 (waits for: 보안 검토)", Kind.TASK, session_id="s1",
-        prompt_id="s1-0", source_ids=turns[0].event_ids, at_ms=T0_MS,
+        book.projects.resolve(PROJECT)[0], "배포 문서 고치기 (waits for: 보안 검토)", Kind.TASK, by=Author.READER,
+        session_id="s1", prompt_id="s1-0", source_ids=turns[0].event_ids, at_ms=T0_MS,
     )  # fmt: skip
-    book.store.put_memories([replace(old, settled="notes-1")])
+    book.store.put_memories([old])
     book.tasks.catch_up()
     book.tasks.catch_up()
     [task] = book.all()
@@ -250,8 +249,8 @@ def test_repeated_statement_has_an_edge_of_each_later_session_27_3(book: Booking
         book.say(session, "p%d" % at, "main 에는 절대 직접 푸시하지 마", "네.", at=at * 10)
     events = [event for event in book.store.events() if event.kind == "user"]
     made = statement_of(
-        book.projects.resolve(PROJECT)[0], "main 에는 푸시하지 않는다", Kind.PREFERENCE, session_id="s1",
-        prompt_id="p0", source_ids=[event.id for event in events], at_ms=T0_MS,
+        book.projects.resolve(PROJECT)[0], "main 에는 푸시하지 않는다", Kind.PREFERENCE, by=Author.PERSON,
+        session_id="s1", prompt_id="p0", source_ids=[event.id for event in events], at_ms=T0_MS,
     )  # fmt: skip
     book.store.put_memories([made])
     book.indexer.index([made])

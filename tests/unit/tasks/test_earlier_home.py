@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 
-from memlayer.kinds import Category
+from memlayer.kinds import Author, Category, Ended
 from memlayer.model import Event, Memory
 from memlayer.ports import MemoryQuery
+from memlayer.records import schema5
 from memlayer.tasks.events import Observation
 from memlayer.tasks.states import Op, Status, Step, Task
 from tests.support.turns_in_memory import PROJECT
@@ -27,8 +28,10 @@ TOLD: dict[str, Any] = HOME["told"]
 
 
 def memory(row: dict[str, Any]) -> Memory:
+    now = schema5.upgraded(row)
     tuples = {name: tuple(row[name]) for name in ("source_ids", "files")}
-    return Memory(**{**row, **tuples, "category": Category(row["category"])})
+    ends = {"by": Author(now["by"]), "ended_because": Ended(now["ended_because"])}
+    return Memory(**{**now, **tuples, **ends, "category": Category(row["category"])})
 
 
 @pytest.fixture

@@ -132,11 +132,11 @@ def test_a_turn_that_went_on_is_consolidated_anew(memory: Memory, tmp_path: Path
     path.write_text(turn(1))
     session = session_of(path)
     memory.catch_up(session)
-    memory.store.put_memories([replace(one, settled="rules") for one in memory.store.memories()])
+    memory.store.put_memories([replace(one, rules=1) for one in memory.store.memories()])
     with path.open("a") as file:
         file.write(record("assistant", "We use port 7711.", T0_MS + 1900))
     memory.catch_up(session)
-    assert [one.settled for one in memory.store.memories()] == [""]
+    assert [one.rules for one in memory.store.memories()] == [0]
 
 
 def test_hooked_answer_is_not_read_again(memory: Memory, tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ def test_an_own_list_for_each_message() -> None:
 @pytest.mark.parametrize(
     ("record", "row", "more"),
     [
-        (Memory, MemoryRow, {"project", "state"}),
+        (Memory, MemoryRow, {"project"}),
     ],
 )
 def test_row_has_every_field_of_its_record(record: Any, row: Any, more: set[str]) -> None:
