@@ -68,7 +68,7 @@ class Notebook:
         self._rows = {row["citation"]: row for row in rows}
         self._older: dict[str, list[JsonObject]] = {}
         for row in rows:
-            if row["superseded_by"] and row["superseded_by"] != row["id"]:
+            if row["superseded_by"]:
                 self._older.setdefault(row["superseded_by"], []).append(row)
         self._numbers: dict[str, int] = {}
         self._turns: dict[str, int] = {}
@@ -83,7 +83,7 @@ class Notebook:
     def in_force(self) -> list[JsonObject]:
         """The notes that hold, without tasks and summaries."""
         kept = [row for row in self._rows.values() if row["category"] == "core" and row["kind"] != TASK]
-        return [row for row in kept if not row["superseded_by"]]
+        return [row for row in kept if not row["ended_because"]]
 
     def turns_of(self, row: JsonObject) -> frozenset[int]:
         """The numbers of the turns that a note, and those it replaced, come from."""

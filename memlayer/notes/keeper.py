@@ -375,12 +375,18 @@ def _attempt_of(cause: Memory, at_ms: int) -> Memory | None:
 
 
 def _observation(task: DraftTask, turn: SessionTurn, known: Task | None) -> Observation:
-    """Return the model's word about a task, with its turn."""
+    """Return the model's word about a task, with its turn.
+
+    Its blockers only count where the turn names them, of a person's task in the person's own words.
+    """
     is_new = known is None and task.status in OPEN
     blockers = (task.blocked_by,) if task.blocked_by and task.status == Status.BLOCKED else ()
+    words = turn.prompt if known is not None and By.PERSON in known.by else turn.spoken
+    named = set(index_terms(task.blocked_by).split())
     return Observation(
         CREATED if is_new else task.status, task.title, task_id=known.id if known is not None else "",
         status=task.status, blockers=blockers, quote=task.quote, sources=turn.event_ids, files=turn.files,
+        is_aligned=named.issubset(index_terms(words).split()),
     )  # fmt: skip
 
 

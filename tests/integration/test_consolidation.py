@@ -278,7 +278,7 @@ def outcome(home: Path, project: Path, kills: int) -> tuple[list[tuple[Any, ...]
         found = story.daemon.call("list", limit=1000, all=True)["memories"]
         hits = story.daemon.call("search", query="svc-3 포트", limit=50)["hits"]
         chunks = story.daemon.call("stats")["chunks"]
-    names = ("id", "key", "text", "superseded_by", "superseded_ms", "at_ms", "source_ids", "settled")
+    names = ("id", "key", "text", "superseded_by", "ended_because", "at_ms", "source_ids", "by")
     rows = sorted(tuple(str(memory[name]) for name in names) for memory in found)
     current = {memory["key"] for memory in found if not memory["superseded_by"]}
     assert {hit["key"] for hit in hits} <= current

@@ -121,9 +121,8 @@ def test_forgotten_turn_stays_gone(old: OldHome, daemon: Daemon, cli: Cli) -> No
     hook = HookRunner(ROOT, old.home, old.project)
     hook.forbid_background()
     number = next(at for at, (prompt, _) in enumerate(TURNS) if FORGOTTEN in prompt)
-    hook.turn(
-        "session-%d" % (number // 12), "p%d" % number, *TURNS[number]
-    )  # as a spool or a transcript that was kept would tell it
+    # as a spool or a transcript that was kept would tell it
+    hook.turn("session-%d" % (number // 12), "p%d" % number, *TURNS[number])
     daemon.settle()
     assert not [one for one in listed(cli) if FORGOTTEN in one["text"]]
     assert json.loads(cli("search", FORGOTTEN, "--json").stdout)["hits"] == []

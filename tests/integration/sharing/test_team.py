@@ -143,7 +143,7 @@ def test_it_is_evidence_and_no_order_and_replaces_nothing(team: tuple[Colleague,
     carry("folder", minji, bob)
     assert len(bob.theirs()) == 2
     assert orders_in_force(bob.services.store, bob.project_id) == []
-    assert bob.rows()["memories"][mine.id]["superseded_by"] == ""
+    assert bob.rows()["memories"][mine.id]["ended_because"] == ""
     services = bob.services
     review = Review(services.store, services.readings, ReviewLog(str(bob.home)), services.consolidator, services.tasks)
     place = ReviewedProject(bob.project_id, str(bob.project), lambda at_ms: 0)
@@ -154,7 +154,7 @@ def test_it_is_evidence_and_no_order_and_replaces_nothing(team: tuple[Colleague,
     assert review.items(place, mine.at_ms) == []
     review.undo(bob.project_id)
     review.decide(item, How.DROP, mine.at_ms)  # a person's own decision; the note still takes no place of mine
-    assert bob.rows()["memories"][mine.id]["superseded_by"] == mine.id
+    assert bob.rows()["memories"][mine.id]["ended_because"] == "let go"
     with pytest.raises(UserError, match="colleague's note"):
         services.consolidator.edit(item.against, "other")
 

@@ -220,7 +220,7 @@ def test_persons_newer_words_replace_a_note_until_a_note_says_them(
     assert kept is not None
     assert [row.id for row in home_of.core()] == [kept.notes[0].id]
     [old] = [row for row in home_of.core(is_current=False) if row.id == old.id]
-    assert old.superseded_by == kept.notes[0].id
+    assert old.superseded_by == said.id
     [folded] = [row for row in home_of.core(is_current=False) if row.id == said.id]
     assert (folded.ended_because, folded.superseded_by) == (Ended.FOLDED, kept.notes[0].id)
     home_of.consolidator.retire(kept.notes[0])

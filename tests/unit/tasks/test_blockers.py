@@ -117,13 +117,26 @@ def test_task_that_is_free_again_can_be_begun_blocked_and_done(book: Booking) ->
     assert Op.REJECTED not in [step.op for step in book.tasks.known.steps(book.one("Deploy").id)]
 
 
-def test_words_that_no_turn_holds_only_suggest_a_blocker_27_9(book: Booking) -> None:
+@pytest.mark.parametrize(
+    ("prompt", "answer", "is_set"),
+    [
+        ("Deploy 는 아직도 막혀 있어, 확인해줘", "네, Deploy 는 아직 막혀 있습니다.", False),
+        ("The deploy is still blocked, look again", "The deploy waits for PROJ-13 now.", False),  # no word of the person's
+        ("배포는 이제 PROJ-13 을 기다려야 해", "네, 배포는 PROJ-13 을 기다립니다.", True),
+    ],
+)
+def test_reader_sets_a_persons_blocker_by_the_persons_words_alone_27_9(
+    book: Booking, prompt: str, answer: str, is_set: bool
+) -> None:
     book.person(1, Observation(CREATED, "Deploy", status=Status.BLOCKED, blockers=("PROJ-12",)))
-    book.person(2, Observation(Status.BLOCKED, "Deploy", blockers=("PROJ-13",), is_aligned=False))
+    told = {"title": "Deploy", "status": "blocked", "blocked_by": "PROJ-13", "quote": prompt, "turn": 1}
+    wish = {"summary": "", "notes": [], "tasks": [{**told, "id": citation_of(book.one("Deploy").id)}]}
+    book.say("s1", "s1-0", prompt, answer, at=50)
+    book.answer("s1", book.turns_of("s1"), wish)
     task = book.one("Deploy")
-    assert [one.key for one in task.blockers] == ["art:jira:PROJ-12"]
-    [suggested] = [step for step in book.tasks.known.steps(task.id) if step.mode == SUGGEST]
-    assert [one.key for one in suggested.blockers] == ["art:jira:PROJ-13"]
+    assert [one.key for one in task.blockers] == ["art:jira:PROJ-13" if is_set else "art:jira:PROJ-12"]
+    suggested = [step for step in book.tasks.known.steps(task.id) if step.mode == SUGGEST]
+    assert [one.key for step in suggested for one in step.blockers] == ([] if is_set else ["art:jira:PROJ-13"])
 
 
 def name_of(task: Task, form: str) -> str:
