@@ -40,7 +40,7 @@ def stats(state: State, arguments: ops.Stats, progress: Progress) -> ops.StatsFo
     mode, why = state.mode()
     status = state.status()
     used_ever = counts.pop("usages")
-    turns = counts.pop("turns_by_reader")
+    turns = counts.pop("turns_by_rules")
     return arguments.read_answer(
         {
             **counts,

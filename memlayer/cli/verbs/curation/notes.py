@@ -228,7 +228,7 @@ def state_line(state: NotesState) -> str:
 @click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True, help="Notes at most.")
 @json_option
 def refused_verb(project: str | None, all_projects: bool, limit: int, as_json: bool) -> None:
-    """Show notes of the model that were not kept, with the reason.
+    """Show notes of the model that were not kept, and memories that it ended.
 
     \b
     Examples:
@@ -239,10 +239,15 @@ def refused_verb(project: str | None, all_projects: bool, limit: int, as_json: b
     rows = answer.refusals
     if not rows:
         say("No note was refused." if all_projects else "No note was refused in this project; try --all-projects.")
-    cells = [[when(row.at_ms), line(row.reason), line(row.kind), line(row.text, TEXT_CHARS)] for row in rows]
-    table(("refused", "reason", "kind", "note"), cells)
+    cells = [[when(row.at_ms), line(_reason(row)), line(row.kind), line(row.text, TEXT_CHARS)] for row in rows]
+    table(("when", "reason", "kind", "note"), cells)
     if answer.total > len(rows):
         say((f"{answer.total - len(rows)} more: --limit", "dim"))
+
+
+def _reason(row: ops.RefusedNote) -> str:
+    """Return why a note was refused, or why and whose memory ended."""
+    return f"ended: {row.ended_because}, by {row.by}" if row.ended_because else row.reason
 
 
 @notes_verb.command("read")
