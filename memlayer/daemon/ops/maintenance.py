@@ -47,8 +47,8 @@ def stats(state: State, arguments: ops.Stats, progress: Progress) -> ops.StatsFo
             "sessions": len(state.sessions.all()),  # as `sessions` and an export count them
             "used": uses_within(services.store, USED_DAYS).fields(),
             "used_ever": used_ever,
-            "consolidated": turns.get(RULES, 0),
-            "to_consolidate": sum(turns.values()) - turns.get(RULES, 0),
+            "consolidated": turns.get(str(RULES), 0),
+            "to_consolidate": sum(turns.values()) - turns.get(str(RULES), 0),
             "by_project": [
                 {"project_id": project_id, "project": state.projects.name(project_id), "memories": count}
                 for project_id, count in sorted(counts["by_project"].items(), key=lambda item: -item[1])
