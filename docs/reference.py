@@ -39,16 +39,16 @@ background daemon; every other verb asks the daemon, and starts it when it is no
 With `--json` every verb prints one JSON document on stdout (`agent` one a line for each event), also for
 an error:
 `{{"error": {{"kind": "usage", "message": "...", "exit_code": 2}}}}`; kinds are `error`, `usage` and
-`stopped`. A field has the same name and type in all verbs:
+`stopped`. A field has the same name in all verbs, and in the API of the page:
 
 | field | |
 |---|---|
-| `memories`, `events`, `files`, ... | a list; totals are in `counts`: `{{"memories": 12}}` |
+| `memories`, `events`, `files`, ... | a list, or in an answer that counts a number |
 | `text`, `snippet`, `preview` | a memory's whole text, the part of it that matches, its first 50 characters |
 | `event_type` | `turn`, `day`, `note`, or the kind of a statement: decision, preference, fact, ... |
 | `superseded_by` | the id of the memory that replaced it, or ""; `newer`, `older`: the memories themselves |
 | `state` | current, superseded, reworded (an earlier wording) or retired |
-| `at_ms`, `at` | Unix time in ms, and as an ISO 8601 date; likewise `superseded_ms`, `superseded_at` |
+| `at_ms`, `superseded_ms`, ... | Unix time in milliseconds, 0 for never |
 | `path`, `start_line`, `end_line` | its lines in `MEMORY.md`, a day's file or a document; "" and 0: none |
 
 ## Shell completion

@@ -57,6 +57,7 @@ from memlayer.text.context_block import Budget
 from memlayer.topics.keeper import TopicKeeper
 from memlayer.transcripts import host_memory
 from memlayer.transcripts.importer import ImportRecord
+from memlayer.wire.notes import ModelUse
 
 PROMPT_S = 0.5  # what the hook of a prompt waits for the daemon at most
 QUERY_SHARE = 0.6  # of a recall's time for the vector of its query. The rest is for the search by words
@@ -281,13 +282,9 @@ def _embedding_budget(home: str, settings: Settings) -> ModelBudget:
     return ModelBudget(paths.embedding_use(home), daily_tokens=settings.embedding.daily_tokens)
 
 
-def embedding_use(settings: Settings, home: str) -> dict[str, object]:
-    """Return the embedding provider's tokens for `stats`; {} for none."""
-    is_on = settings.embedding.is_remote
-    if not os.path.exists(paths.embedding_use(home)):
-        return {}
-    summary = _embedding_budget(home, settings).summary()
-    return {**{name: summary[name] for name in ("today", "all", "daily_tokens")}, "is_on": is_on}
+def embedding_use(settings: Settings, home: str) -> ModelUse:
+    """Return the tokens of the provider of embeddings."""
+    return _embedding_budget(home, settings).summary().changed(is_on=settings.embedding.is_remote)
 
 
 def sends(settings: Settings, home: str, place: str) -> list[str]:
@@ -352,17 +349,17 @@ def session_reader(settings: Settings, home: str, store: Store, keeper: NoteKeep
     )
 
 
-def model_use(settings: Settings, home: str) -> dict[str, object]:
-    """Return the language model's budget and use, {} if never on."""
+def model_use(settings: Settings, home: str) -> ModelUse:
+    """Return the language model's budget and use."""
     chosen, missing = settings.consolidation, ""
     is_on = chosen.provider != "rules"
-    if not is_on and not os.path.exists(paths.model_use(home)):
-        return {}
     budget = ModelBudget(paths.model_use(home), daily_calls=chosen.daily_calls, daily_tokens=chosen.daily_tokens)
     if is_on:
         try:
             language_model(settings).check()
         except ModelMissing as bad:
             missing = str(bad)
-    model = {"provider": chosen.provider, "model": chosen.model_name, "is_on": is_on, "missing": missing}
-    return {**model, "reads": chosen.reads, **budget.summary()}
+    return budget.summary().changed(
+        is_on=is_on, provider=chosen.provider, model=chosen.model_name, base_url=chosen.base_url, reads=chosen.reads,
+        missing=missing,
+    )  # fmt: skip

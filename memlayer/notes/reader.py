@@ -115,7 +115,7 @@ class SessionReader:
     @property
     def problem(self) -> str:
         """The model's last problem, "" since it works."""
-        return str(self.budget.summary()["problem"])
+        return self.budget.summary().problem
 
     @property
     def is_paused(self) -> bool:

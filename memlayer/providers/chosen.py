@@ -91,8 +91,8 @@ class BudgetedChat:
         reserved = self._budget.reserve(tokens)
         if reserved is not None:
             return reserved
-        summary = self._budget.summary()
-        used, allowed = summary["today"]["tokens"], summary["daily_tokens"]
+        use = self._budget.summary()
+        used, allowed = use.today.tokens, use.daily_tokens
         if used + tokens <= allowed:
             raise ChatError("the tokens of the day cannot be counted on disk, so nothing is sent: see memlayer doctor")
         raise ChatError(

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memlayer.edge.home import paths
+from memlayer.wire.notes import ModelUse, Spent
 
 _COUNTED = ("calls", "tokens", "cost_usd")
 MAX_PROBLEM_CHARS = 200
@@ -80,22 +81,19 @@ class ModelBudget:
             use["problem_ms"] = int(self._clock() * 1000)
             self._write(use)
 
-    def summary(self) -> dict[str, Any]:
-        """{today: {calls, tokens, cost_usd}, all: {...}, daily_calls, daily_tokens, is_over, problem, problem_ms}.
-
-        is_over: no call of any length is allowed any more.
-        """
+    def summary(self) -> ModelUse:
+        """Return what was spent, and the bounds of a day."""
         use = self._read()
-        today = use["today"]
-        return {
-            "today": today,
-            "all": use["all"],
-            "daily_calls": self._daily_calls,
-            "daily_tokens": self._daily_tokens,
-            "is_over": today["calls"] >= self._daily_calls or today["tokens"] + MAX_ANSWER_TOKENS > self._daily_tokens,
-            "problem": use["problem"],
-            "problem_ms": use["problem_ms"],
-        }
+        today = Spent(**use["today"])
+        return ModelUse(
+            today=today,
+            all=Spent(**use["all"]),
+            daily_calls=self._daily_calls,
+            daily_tokens=self._daily_tokens,
+            is_over=today.calls >= self._daily_calls or today.tokens + MAX_ANSWER_TOKENS > self._daily_tokens,
+            problem=use["problem"],
+            problem_ms=use["problem_ms"],
+        )
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""New events and counts for open pages, over a WebSocket.
+"""New events and the daemon's state for open pages, over a WebSocket.
 
 One look at the daemon serves all open pages, and there is none while no page is open. A look asks for the status, which
 neither starts a daemon nor keeps it from leaving. Events are asked for when the status has moved.
@@ -21,12 +21,11 @@ from memlayer.errors import MemlayerError
 from memlayer.view.source import EVERY, Source
 from memlayer.view.texts import short
 from memlayer.wire import record as record_ops
-from memlayer.wire import upkeep as upkeep_ops
 
-CHANNELS = ("events", "stats", "outbox")
+CHANNELS = ("events", "status")
+STATUS = ("hooks_worked_ms", "spool_waiting", "jobs_waiting", "job", "job_errors")
 LOOK_S = 0.5
 SETTLE_S = 3.0  # after a change, in which its events are looked for
-STATS_APART_S = 15.0
 MAX_PAGES = 64
 MAX_EVENTS = 50
 WAITING = 256  # messages for a page that does not read them. Then it goes
@@ -62,7 +61,7 @@ class Subscriber:
             return
         self.channels |= set(channels)
         project = str(filters.get("project") or "")
-        self.project, self.session = "" if project == EVERY else project, str(filters.get("sessionId") or "")
+        self.project, self.session = "" if project == EVERY else project, str(filters.get("session_id") or "")
 
 
 class Live:
@@ -99,38 +98,30 @@ class Live:
 
     async def _look(self) -> None:
         """Look at the daemon while a page is open."""
-        seen_ms, moved_s, told_s = int(time.time() * 1000), 0.0, 0.0
+        seen_ms, moved_s = int(time.time() * 1000), 0.0
         before: dict[str, Any] = {}
         known: set[str] = set()
         while self._pages:
             with contextlib.suppress(MemlayerError):  # a daemon that is away: the next look
                 status = await run_in_threadpool(self._source.status)
-                state = {name: status.get(name) for name in ("hooks_worked_ms", "spool_waiting", "jobs_waiting", "job")}
+                state = {name: status.get(name) for name in STATUS}
                 if state != before:
                     moved_s = time.monotonic()
-                    self._tell("outbox", outbox(status))
+                    self._tell("status", state)
                     before = state
-                if status and time.monotonic() - moved_s < SETTLE_S and self._is_wanted("events", "stats"):
+                is_wanted = any(page.wants("events") for page in self._pages)
+                if status and is_wanted and time.monotonic() - moved_s < SETTLE_S:
                     rows = await run_in_threadpool(self._events, seen_ms)
-                    new = [row for row in rows if row.id not in known]
+                    new = [row for row in reversed(rows) if row.id not in known]
                     known = {row.id for row in rows}
-                    for row in reversed(new):
-                        self._tell("events", event_preview(row), row)
+                    for row in new:
+                        text = short(row.text, PREVIEW_CHARS)
+                        self._tell("events", row.changed(text=text).fields(), row)
                     seen_ms = max([seen_ms, *(row.at_ms for row in rows)])
-                    if new and self._is_wanted("stats") and time.monotonic() - told_s > STATS_APART_S:
-                        told_s = time.monotonic()
-                        self._tell("stats", await run_in_threadpool(self._stats))
             await asyncio.sleep(LOOK_S)
-
-    def _is_wanted(self, *channels: str) -> bool:
-        return any(page.wants(channel) for page in self._pages for channel in channels)
 
     def _events(self, since_ms: int) -> list[record_ops.StoredEvent]:
         return self._source.ask(record_ops.Events(since_ms=since_ms, limit=MAX_EVENTS)).events
-
-    def _stats(self) -> dict[str, int]:
-        found = self._source.ask(upkeep_ops.Stats())
-        return {name: getattr(found, name) for name in ("events", "memories", "sessions", "chunks")}
 
     def _tell(self, channel: str, data: Mapping[str, Any], row: record_ops.StoredEvent | None = None) -> None:
         for page in list(self._pages):
@@ -145,22 +136,3 @@ async def _send(socket: WebSocket, page: Subscriber) -> None:
     with contextlib.suppress(WebSocketDisconnect, RuntimeError):
         while True:
             await socket.send_json(await page.waiting.get())
-
-
-def outbox(status: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what waits to be stored: row 31's outbox_update."""
-    running = int(bool(status.get("job"))) + int(status.get("jobs_waiting") or 0)
-    waiting, failed = int(status.get("spool_waiting") or 0), int(status.get("job_errors") or 0)
-    return {"type": "outbox_update", "pending": waiting, "processing": running, "failed": failed}
-
-
-def event_preview(row: record_ops.StoredEvent) -> dict[str, Any]:
-    """Return an event in short, by the names of the API."""
-    return {
-        "type": "new_event",
-        "eventId": row.id,
-        "eventType": row.kind,
-        "timestamp": row.at_ms,
-        "sessionId": row.session_id,
-        "preview": short(row.text, PREVIEW_CHARS),
-    }

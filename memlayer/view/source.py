@@ -27,12 +27,10 @@ ASK_S = 60.0
 class LentVerbs:
     """Functions that the command line lends.
 
-    checks: of `doctor`, for a folder. for_machines: the form of `--json`. restart: the daemon, with new settings.
-    change_task: in a project, by its folder.
+    checks: of `doctor`, for a folder. restart: the daemon, with new settings. change_task: in a project, by its folder.
     """
 
     checks: Callable[[str], Iterable[Any]]
-    for_machines: Callable[[object], object]
     restart: Callable[[], object]
     change_task: Callable[[Observation, str], TaskChanged]
 

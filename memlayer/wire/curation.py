@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import field
 
 from memlayer.wire.memories import MemoryRow
-from memlayer.wire.message import Asking, Limit, Message, Names, Path
+from memlayer.wire.message import Asking, Limit, Message, Names, Path, Whole
 
 
 class Removed(Message):
@@ -117,7 +117,7 @@ class Forget(Asking[Forgotten], tag="forget"):
     project_dir: Path = ""
     is_global: bool = False
     query: str = ""
-    before_ms: int = 0
+    before_ms: Whole = 0
     keep_sources: bool = False
     dry_run: bool = False
     tolerant: bool = False

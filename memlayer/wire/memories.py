@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import field
 
-from memlayer.wire.message import Asking, Limit, Message, Names, Path, TextOrNone
+from memlayer.wire.message import Asking, Limit, Message, Names, Path, Share, TextOrNone, Whole
 
 
 class MemoryRow(Message):
@@ -274,9 +274,9 @@ class Search(Asking[Hits], tag="search"):
     query: str = ""
     project_dir: Path = ""
     limit: Limit = 10
-    min_score: float = 0.0
-    since_ms: int = 0
-    until_ms: int = 0
+    min_score: Share = 0.0
+    since_ms: Whole = 0
+    until_ms: Whole = 0
     category: str = ""
     kind: str = ""
     session_id: str = ""
@@ -336,10 +336,10 @@ class Citations(Asking[Cited], tag="citations"):
     """
 
     order: str = ""
-    days: int = 0
+    days: Whole = 0
     limit: Limit = 10
     project_dir: Path = ""
 
 
 class CountUses(Asking[UsageShare], tag="usage_share"):
-    days: int = 30
+    days: Limit = 30

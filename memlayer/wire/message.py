@@ -9,23 +9,25 @@ Unix time in milliseconds, 0 for unknown or never.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from typing import Any, Generic, Self, TypeVar, get_args
+from collections.abc import Mapping
+from functools import cache
+from typing import Annotated, Any, Generic, Self, TypeVar, get_args, get_type_hints
 
 import msgspec
+from msgspec import Meta
 
 from memlayer.errors import ProtocolError, UserError
 
 MAX_LISTED = 10_000
-MAX_NUMBER = 2**63
 _UNPAIRED = re.compile("[\ud800-\udfff]")
 # Where Python does not allow the name.
 _NAMES = {"is_global": "global", "with_superseded": "all", "id_": "id", "from_": "from"}
 
-# The kinds of values, by the name of their annotation.
-Path = str  # as os.fsdecode gives it, so with unpaired surrogates
-Limit = int  # from 1 to MAX_LISTED
-Names = tuple[str, ...]  # ids or paths
+Path = Annotated[str, Meta(pattern=r"\A[^\0]*\Z")]  # as os.fsdecode gives it, so with unpaired surrogates
+Names = tuple[Path, ...]  # ids or paths
+Limit = Annotated[int, Meta(ge=1, le=MAX_LISTED)]
+Whole = Annotated[int, Meta(gt=-(2**53), lt=2**53)]
+Share = Annotated[float, Meta(ge=0, le=1)]
 TextOrNone = str | None  # None: not given, unlike ""
 
 Answer = TypeVar("Answer", bound="Message")
@@ -79,18 +81,15 @@ class Asking(Message, Generic[Answer], tag_field="op"):
 
     @classmethod
     def parse(cls, sent: object) -> Self:
-        """Read arguments that anybody may have sent. Raises UserError."""
-        if not isinstance(sent, Mapping):
-            raise UserError("the request is not a JSON object")
-        given = {}
-        for name, kind in cls.__annotations__.items():
-            name = _NAMES.get(name, name)
-            if sent.get(name) or (kind == "TextOrNone" and name in sent):  # 0 and null stand for the default
-                given[name] = _READERS[kind](sent[name], name)
+        """Read arguments; null stands for a default. Raises UserError."""
+        if isinstance(sent, Mapping):
+            sent = {name: value for name, value in sent.items() if value is not None}
         try:
-            return msgspec.convert(given, cls)
+            asked = msgspec.convert(sent, cls, strict=False)
         except msgspec.ValidationError as bad:
             raise UserError(str(bad)) from bad
+        texts = ((name, getattr(asked, name)) for name in _texts(cls))
+        return asked.changed(**{name: _UNPAIRED.sub("\ufffd", text) for name, text in texts if text})
 
     def read_answer(self, sent: object) -> Answer:
         """Read the daemon's answer. Raises ProtocolError."""
@@ -103,41 +102,7 @@ class Asking(Message, Generic[Answer], tag_field="op"):
         return sent
 
 
-def _text(value: object, name: str) -> object:
-    return _UNPAIRED.sub("\ufffd", value) if isinstance(value, str) else value
-
-
-def _path(value: object, name: str) -> object:
-    if isinstance(value, str) and "\0" in value:
-        raise UserError(f"{name}: there is a null character in it")
-    return value
-
-
-def _number(value: object, name: str) -> object:
-    if isinstance(value, (int, float)) and not -MAX_NUMBER < value < MAX_NUMBER:
-        raise UserError(f"{name}: a number is expected")
-    return value
-
-
-def _whole(value: object, name: str) -> object:
-    value = _number(value, name)
-    return int(value) if isinstance(value, (int, float)) else value
-
-
-def _limit(value: object, name: str) -> object:
-    value = _whole(value, name)
-    return min(MAX_LISTED, max(1, value)) if isinstance(value, int) else value
-
-
-def _flag(value: object, name: str) -> object:
-    return bool(value)
-
-
-def _names(value: object, name: str) -> object:
-    return [_path(str(part), name) for part in value] if isinstance(value, list) else value
-
-
-_READERS: dict[str, Callable[[Any, str], object]] = {
-    "str": _text, "TextOrNone": _text, "Path": _path, "int": _whole, "float": _number, "Limit": _limit,
-    "bool": _flag, "Names": _names,
-}  # fmt: skip
+@cache
+def _texts(kind: type[Message]) -> list[str]:
+    """Return the fields that hold text, which can be written as UTF-8."""
+    return [name for name, hint in get_type_hints(kind, include_extras=True).items() if hint in (str, TextOrNone)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, UnsetType, field
 
 from memlayer.wire.message import Asking, Limit, Message, Path
 
@@ -28,26 +28,44 @@ class ReadingState(Message):
     why: str = ""
 
 
-class NotesState(ReadingState):
-    """Who reads sessions, and its budget.
+class Spent(Message):
+    """Calls of a model, with their tokens and cost."""
 
-    is_allowed: by the project that was asked for. problem: the model's last one. by_session: sessions' own models may
-    write, and own_notes are theirs.
+    calls: int = 0
+    tokens: int = 0
+    cost_usd: float = 0.0
+
+
+class ModelUse(Message):
+    """A model's use and daily budget.
+
+    missing: why it cannot be asked. is_over: no call is allowed any more today. problem: its last one.
     """
 
+    is_on: bool = False
     provider: str = ""
     model: str = ""
     base_url: str = ""
     reads: str = ""
-    is_enabled: bool = False
-    is_allowed: bool = False
-    today_tokens: int = 0
-    all_tokens: int = 0
+    missing: str = ""
+    today: Spent = field(default_factory=Spent)
+    all: Spent = field(default_factory=Spent)
+    daily_calls: int = 0
     daily_tokens: int = 0
     is_over: bool = False
     problem: str = ""
     problem_ms: int = 0
-    model_missing: str = ""
+
+
+class NotesState(ReadingState):
+    """Who reads sessions, and its budget.
+
+    is_allowed: by the project that was asked for. by_session: sessions' own models may write, and own_notes are theirs.
+    """
+
+    use: ModelUse = field(default_factory=ModelUse)
+    is_enabled: bool = False
+    is_allowed: bool = False
     by_session: bool = False
     own_notes: int = 0
 

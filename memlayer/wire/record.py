@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memlayer.wire.message import Asking, Limit, Message, Names, Path
+from memlayer.wire.message import Asking, Limit, Message, Names, Path, Whole
 
 
 class KnownProject(Message):
@@ -147,14 +147,14 @@ class Events(Asking[EventsFound], tag="view.events"):
     session_id: str = ""
     project_dir: Path = ""
     kind: str = ""
-    since_ms: int = 0
-    before_ms: int = 0
+    since_ms: Whole = 0
+    before_ms: Whole = 0
     limit: Limit = 100
 
 
 class Days(Asking[Activity], tag="view.days"):
     project_dir: Path = ""
-    since_ms: int = 0
+    since_ms: Whole = 0
 
 
 class Map(Asking[MapFound], tag="view.map"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import UNSET, UnsetType
 
 from memlayer.wire.memories import MemoryRow
-from memlayer.wire.message import Asking, Limit, Message, Path
+from memlayer.wire.message import Asking, Limit, Message, Path, Whole
 
 
 class GivenCounts(Message):
@@ -212,4 +212,4 @@ class Sessions(Asking[SessionsFound], tag="sessions"):
     id_: str = ""
     project_dir: Path = ""
     limit: Limit = 20
-    skip: int = 0
+    skip: Whole = 0

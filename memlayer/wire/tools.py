@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memlayer.wire.message import Asking, Limit, Message, Names, Path
+from memlayer.wire.message import Asking, Limit, Message, Names, Path, Whole
 
 
 class TextForModel(Message):
@@ -78,7 +78,7 @@ class MemDetails(Asking[TextForModel], tag="mem.details"):
     """from_: the character of a single long text to go on from."""
 
     ids: Names = ()
-    from_: int = 0
+    from_: Whole = 0
     project_dir: Path = ""
     session_id: str = ""
 
@@ -101,7 +101,7 @@ class MemRemember(Asking[TextForModel], tag="mem.remember"):
     quote: str = ""
     files: Names = ()
     replaces: Names = ()
-    at_ms: int = 0
+    at_ms: Whole = 0
     project_dir: Path = ""
     session_id: str = ""
 
@@ -120,7 +120,7 @@ class Turn(Asking[TalkStep], tag="turn"):
     text: str = ""
     detail: str = ""
     kept: Names = ()
-    at_ms: int = 0
-    tokens: int = 0
+    at_ms: Whole = 0
+    tokens: Whole = 0
     model: str = ""
     project_dir: Path = ""

@@ -8,7 +8,7 @@ from msgspec import field
 
 from memlayer.wire.memories import UsageShare
 from memlayer.wire.message import Asking, Message, Names, Path
-from memlayer.wire.notes import ReadingState
+from memlayer.wire.notes import ModelUse, ReadingState
 
 
 class TableState(Message):
@@ -43,89 +43,6 @@ class EmbeddingModel(Message):
     calibrated: str = ""
 
 
-class DaemonState(Message):
-    """The daemon as `stats` tells of it.
-
-    rebuilding: its work on the index, or "".
-    """
-
-    build: str = ""
-    pid: int = 0
-    since_ms: int = 0
-    rss_bytes: int = 0
-    rebuilding: str = ""
-
-
-class RecallCounts(Message):
-    """Prompts, those that were given notes, notes and their characters."""
-
-    prompts: int = 0
-    answered: int = 0
-    entries: int = 0
-    chars: int = 0
-
-
-class OpTimes(Message):
-    """An operation's calls and times; None before the first call."""
-
-    count: int = 0
-    late: int = 0
-    p50_ms: float | None = None
-    p95_ms: float | None = None
-
-
-class EmbeddingTimes(Message):
-    """Texts that were embedded, and the mean time of each."""
-
-    queries: int = 0
-    query_ms: float | None = None
-    passages: int = 0
-    passage_ms: float | None = None
-
-
-class StatsFound(Message):
-    """Counts of the store and of the daemon's life.
-
-    by_category and core_by_kind count memories that hold. consolidated, to_consolidate: turns by the extractor in use.
-    refused: hook calls by reason; redacted: marks by kind; hooks: times by operation.
-    language_model, embedding_use: a provider's use and budget (compose.model_use, compose.embedding_use), or {}.
-    """
-
-    events: int = 0
-    memories: int = 0
-    chunks: int = 0
-    sessions: int = 0
-    projects: int = 0
-    embedded: int = 0
-    disk_bytes: int = 0
-    schema_version: int = 0
-    tables: dict[str, TableState] = {}
-    by_category: dict[str, int] = {}
-    by_project: list[ProjectCount] = []
-    core_by_kind: dict[str, int] = {}
-    ended: int = 0
-    used: UsageShare = field(default_factory=UsageShare)
-    used_ever: dict[str, int] = {}
-    consolidated: int = 0
-    to_consolidate: int = 0
-    spool_waiting: int = 0
-    quarantined: int = 0
-    mode: str = ""
-    why: str = ""
-    model: EmbeddingModel = field(default_factory=EmbeddingModel)
-    daemon: DaemonState = field(default_factory=DaemonState)
-    language_model: dict[str, Any] = {}
-    memory_notes: ReadingState = field(default_factory=ReadingState)
-    embedding_use: dict[str, Any] = {}
-    recall: RecallCounts = field(default_factory=RecallCounts)
-    arrived: int = 0
-    refused: dict[str, int] = {}
-    redacted: dict[str, int] = {}
-    hooks: dict[str, OpTimes] = {}
-    embedding: EmbeddingTimes = field(default_factory=EmbeddingTimes)
-    sends: list[str] | None = None
-
-
 class TableDamage(Message):
     """Damage of a table, and the folder of its remains."""
 
@@ -133,21 +50,6 @@ class TableDamage(Message):
     says: str = ""
     is_minor: bool = False
     aside: str = ""
-
-
-class SettingsHeld(Message):
-    """Settings as they hold for the caller's variables.
-
-    settings: each with key, value, unit and from. problem: of the sources, one line. warnings: of the project's
-    file. ignored: variables that set nothing. changed_since_daemon: since a running daemon has read them.
-    """
-
-    file: str = ""
-    settings: list[dict[str, Any]] = []
-    warnings: list[str] = []
-    problem: str = ""
-    ignored: list[str] = []
-    changed_since_daemon: bool = False
 
 
 class StatusFound(Message):
@@ -178,10 +80,86 @@ class StatusFound(Message):
     file_notices: list[str] = []
     rss_bytes: int = 0
     model: EmbeddingModel = field(default_factory=EmbeddingModel)
-    language_model: dict[str, Any] = {}
+    language_model: ModelUse = field(default_factory=ModelUse)
     spool_waiting: int = 0
-    spool_age_s: float = 0.0
     sends: list[str] | None = None
+
+
+class RecallCounts(Message):
+    """Prompts, those that were given notes, notes and their characters."""
+
+    prompts: int = 0
+    answered: int = 0
+    entries: int = 0
+    chars: int = 0
+
+
+class OpTimes(Message):
+    """An operation's calls and times; None before the first call."""
+
+    count: int = 0
+    late: int = 0
+    p50_ms: float | None = None
+    p95_ms: float | None = None
+
+
+class EmbeddingTimes(Message):
+    """Texts that were embedded, and the mean time of each."""
+
+    queries: int = 0
+    query_ms: float | None = None
+    passages: int = 0
+    passage_ms: float | None = None
+
+
+class StatsFound(StatusFound):
+    """The daemon's state, with counts of the store and of its life.
+
+    by_category and core_by_kind count memories that hold. consolidated, to_consolidate: turns by the extractor in use.
+    refused: hook calls by reason; redacted: marks by kind; hooks: times by operation.
+    """
+
+    events: int = 0
+    memories: int = 0
+    chunks: int = 0
+    sessions: int = 0
+    projects: int = 0
+    embedded: int = 0
+    disk_bytes: int = 0
+    schema_version: int = 0
+    tables: dict[str, TableState] = {}
+    by_category: dict[str, int] = {}
+    by_project: list[ProjectCount] = []
+    core_by_kind: dict[str, int] = {}
+    ended: int = 0
+    used: UsageShare = field(default_factory=UsageShare)
+    used_ever: dict[str, int] = {}
+    consolidated: int = 0
+    to_consolidate: int = 0
+    quarantined: int = 0
+    memory_notes: ReadingState = field(default_factory=ReadingState)
+    embedding_use: ModelUse = field(default_factory=ModelUse)
+    recall: RecallCounts = field(default_factory=RecallCounts)
+    arrived: int = 0
+    refused: dict[str, int] = {}
+    redacted: dict[str, int] = {}
+    hooks: dict[str, OpTimes] = {}
+    embedding: EmbeddingTimes = field(default_factory=EmbeddingTimes)
+
+
+class SettingsHeld(Message):
+    """Settings as they hold for the caller's variables.
+
+    settings: each with key, value, unit and from. problem: of the sources, one line. warnings: of the project's
+    file. ignored: variables that set nothing. changed_since_daemon: since a running daemon has read them.
+    """
+
+    file: str = ""
+    settings: list[dict[str, Any]] = []
+    warnings: list[str] = []
+    problem: str = ""
+    ignored: list[str] = []
+    changed_since_daemon: bool = False
 
 
 class Stopped(Message):

@@ -60,7 +60,7 @@ def talk(home: Path, **more: object) -> ChatProvider:
 
 
 def tokens_today(home: Path) -> int:
-    return int(ModelBudget(paths.agent_use(str(home)), daily_tokens=10**9).summary()["today"]["tokens"])
+    return int(ModelBudget(paths.agent_use(str(home)), daily_tokens=10**9).summary().today.tokens)
 
 
 def test_talk_is_one_prompt_on_stdin(program: Program, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

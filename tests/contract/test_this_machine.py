@@ -238,4 +238,4 @@ def test_nothing_is_counted_for_a_server_that_is_not_reached(home: Path) -> None
         with pytest.raises(EmbedderError):
             asking.passages(["배포 요일"])
     asking.close()
-    assert budget.summary()["today"]["tokens"] == 0
+    assert budget.summary().today.tokens == 0

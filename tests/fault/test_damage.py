@@ -230,7 +230,7 @@ def test_unrecoverable_damage_is_reported(damaged: tuple[Path, Path]) -> None:
         assert state == "fail" and "events" in says and "%d cannot be read" % (2 * OLD + 1) in says
         # Memories and index of the lost events are whole: nothing is missing from recall.
         assert [number for number in range(TURNS) if not found(daemon, project, number)] == []
-        assert json.loads(run_verb(home, "store", "repair", "--json").stdout)["folder"]
+        assert json.loads(run_verb(home, "store", "repair", "--json").stdout)["aside"]
         assert diagnosis(home)["store"] == ("ok", "open")
         assert daemon.call("stats")["events"] == 2 * (TURNS - OLD)
         assert daemon.call("stats")["by_category"]["conversation"] == TURNS

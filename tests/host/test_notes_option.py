@@ -67,7 +67,7 @@ def test_yes_at_installing_has_sessions_read_and_a_no_ends_it(claude: Claude, ap
         return [row["text"] for row in claude.memlayer("list", "--category", "core")["memories"]]
 
     assert settle(lambda: CAUSE in cores()), state_of(claude)
-    assert (state_of(claude)["is_on"], state_of(claude)["provider"]) == (True, "claude-cli")
+    assert (state_of(claude)["is_on"], state_of(claude)["use"]["provider"]) == (True, "claude-cli")
     assert claude.memlayer_home.joinpath("config.yaml").read_text() == SETTINGS
 
     written = json.loads(own.read_text())
@@ -114,6 +114,6 @@ def test_project_turns_nothing_on(claude: Claude, api: MessagesApi, name: str) -
         claude(prompt)
         claude.settle()
     assert "FROM_THE_CLONE=yes" in probe.read_text()  # the host did take the clone's settings
-    assert (state_of(claude)["is_on"], state_of(claude)["provider"]) == (False, "rules")
+    assert (state_of(claude)["is_on"], state_of(claude)["use"]["provider"]) == (False, "rules")
     assert not any(is_reading(request) for request in api.requests)
     assert not (claude.memlayer_home / "model_use.json").exists()

@@ -202,7 +202,8 @@ def test_verb_offers_turns_on_and_tells(home: Path, hook: HookRunner, daemon: Da
     assert not (home.parent / "person" / ".claude").exists()  # the host's settings are the person's
     assert begin(hook) == BY_SESSION_LINE
     state = json.loads(run("notes", "status", "--json").stdout)
-    assert (state["is_on"], state["by_session"], state["own_notes"], state["provider"]) == (False, True, 0, "rules")
+    assert (state["is_on"], state["by_session"], state["own_notes"]) == (False, True, 0)
+    assert state["use"]["provider"] == "rules"
     with server(hook) as client:
         client.call("mem-remember", **WISH)
     status = run("notes", "status").stdout
@@ -221,7 +222,7 @@ def test_yes_to_the_session_turns_no_reader_on(home: Path, hook: HookRunner, dae
     run("config", "set", "notes.enabled", "false")
     run("notes", "on", "--by", "session", "--yes")
     state = json.loads(run("notes", "status", "--json").stdout)
-    assert (state["is_on"], state["by_session"], state["provider"]) == (False, True, "rules")
+    assert (state["is_on"], state["by_session"], state["use"]["provider"]) == (False, True, "rules")
 
 
 def test_edited_note_stays_with_its_session(hook: HookRunner, daemon: Daemon) -> None:

@@ -107,9 +107,9 @@ def test_sessions_are_counted_alike(told: Told, tmp_path: Path) -> None:
     told.cli("remember", "커밋 메시지는 영어로 쓴다")  # of no session
     told.hook("session_start", "silent", source="startup")
     told.daemon.settle()
-    exported = json.loads(told.cli("export", str(tmp_path / "all.jsonl"), "--json").stdout)["counts"]["sessions"]
+    exported = json.loads(told.cli("export", str(tmp_path / "all.jsonl"), "--json").stdout)["sessions"]
     listed = json.loads(told.cli("sessions", "--all-projects", "--json").stdout)["total"]
-    assert json.loads(told.cli("stats", "--json").stdout)["counts"]["sessions"] == exported == listed
+    assert json.loads(told.cli("stats", "--json").stdout)["sessions"] == exported == listed
 
 
 def test_citing_session_is_named_as_elsewhere(told: Told) -> None:

@@ -168,7 +168,7 @@ def test_sessions_table(told: Home) -> None:
     assert row.split()[3:] == ["ended", str(len(FACTS)), "-", "0", "0", "상점", "shop"]
     found = json.loads(told.cli("sessions", "--json").stdout)
     one = next(one for one in found["sessions"] if one["id"] == "8f3a12cd-told")
-    assert (one["counts"]["turns"], one["compaction_count"], one["flush_count"], one["total_tokens"]) == (
+    assert (one["turns"], one["compaction_count"], one["flush_count"], one["total_tokens"]) == (
         len(FACTS),
         0,
         0,
@@ -183,7 +183,7 @@ def test_single_session_shows_everything(told: Home) -> None:
     said = told.cli("sessions", "full").stdout
     assert "Session full-1" in said and "1 for 1 of 2 prompts" in said
     [one] = json.loads(told.cli("sessions", "8f3a12cd", "--json").stdout)["sessions"]
-    assert one["counts"]["events"] >= 2 * len(FACTS) and one["summary"]
+    assert one["events"] >= 2 * len(FACTS) and one["summary"]
 
 
 def test_unknown_session_is_told(told: Home) -> None:
@@ -205,7 +205,7 @@ def test_compaction_and_flush_are_counted(tmp_path: Path) -> None:
         home.hook("post_compact", "s1", trigger="auto")
         home.daemon.settle()
         [one] = json.loads(home.cli("sessions", "--json").stdout)["sessions"]
-        assert (one["counts"]["turns"], one["compaction_count"], one["flush_count"]) == (1, 1, 1)
+        assert (one["turns"], one["compaction_count"], one["flush_count"]) == (1, 1, 1)
 
 
 def test_record_outlives_daemon_and_note(tmp_path: Path) -> None:

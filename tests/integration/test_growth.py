@@ -54,7 +54,7 @@ def test_rule_points_at_its_words_and_grows(home: Path, project: Path, hook: Hoo
         again = [(turn["session_id"], turn["category"]) for turn in match["said_again"]]
         assert again == [("s2", "conversation"), ("s3", "conversation")]
         growth = match["growth"]
-        assert (growth["said"], growth["counts"]["sessions"], growth["has_evidence"]) == (3, 2, True)
+        assert (growth["said"], growth["sessions"], growth["has_evidence"]) == (3, 2, True)
         assert growth["level"] in (1, 2)  # a late start was shown no rule
         assert growth["reason"].startswith("L%d: " % (growth["level"] + 1))
     shown = run("show", korean["citation"]).stdout

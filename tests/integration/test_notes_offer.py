@@ -101,7 +101,7 @@ def test_200_sessions_without_a_yes_ask_nobody(home: Path, project: Path, hook: 
                 hook("session_end", session="s%d" % number, reason="other")
             daemon.settle()
             state = daemon.call("notes")
-            assert (state["is_on"], state["read"], state["waiting"], state["all_tokens"]) == (False, 0, 0, 0)
+            assert (state["is_on"], state["read"], state["waiting"], state["use"]["all"]["tokens"]) == (False, 0, 0, 0)
             assert len(daemon.call("sessions", limit=500)["sessions"]) == 200
     finally:
         os.environ["PATH"] = path

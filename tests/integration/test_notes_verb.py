@@ -73,7 +73,7 @@ def test_on_reads_status_tells_off_stops(
     assert CAUSE in core(daemon)
     state = json.loads(run("notes", "status", "--json").stdout)
     assert (state["is_on"], state["read"], state["waiting"], state["refused_notes"]) == (True, 1, 0, 1)
-    assert state["today_tokens"] == state["all_tokens"] == state["tokens"] == 760
+    assert state["use"]["today"]["tokens"] == state["use"]["all"]["tokens"] == state["tokens"] == 760
     refused = run("notes", "--refused").stdout
     assert "5433" in refused and "reason" in refused
     assert "Off" in run("notes", "off").stdout
@@ -166,7 +166,7 @@ def test_earlier_sessions_are_read_once(
     folder = transcripts(tmp_path / "transcripts", project, 4)
     run("import", str(folder))
     planned = json.loads(run("notes", "read", "--last", "3", "--dry-run", "--json").stdout)
-    assert (planned["counts"]["sessions"], planned["is_on"]) == (3, False)
+    assert (planned["sessions"], planned["is_on"]) == (3, False)
     assert "No model reads sessions" in run("notes", "read", "--yes", code=1).stderr
     run(*on(api))
     told = run("notes", "read", "--last", "3", code=1).stderr

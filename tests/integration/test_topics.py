@@ -132,7 +132,7 @@ def test_endless_goes_on_with_the_day_and_session_mode_is_as_before(
 
     state = wait_for(compared, "the daemon's first look", within_s=30, every_s=0.2)
     assert state is not None
-    assert (state["mode"], state["counts"]["turns"]) == ("endless", 4) and state["transition"]
+    assert (state["mode"], state["turns"]) == ("endless", 4) and state["transition"]
     assert "(last day)" in hook("session_start", "s5", source="startup").context
     assert "endless" in run("project", "mode").stdout and "4 turns" in run("project", "mode").stdout
     listed = run("list", "--category", "conversation", "--json").stdout

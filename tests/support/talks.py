@@ -47,4 +47,4 @@ def ask(
 
 def tokens_today(home: Path) -> int:
     """Return the tokens that the day's budget has counted."""
-    return int(ModelBudget(paths.agent_use(str(home)), daily_tokens=10**9).summary()["today"]["tokens"])
+    return int(ModelBudget(paths.agent_use(str(home)), daily_tokens=10**9).summary().today.tokens)

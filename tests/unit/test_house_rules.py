@@ -83,7 +83,6 @@ MAX_FIRST_LINE_WORDS = 12
 KINDS_STAND_IN = ("memlayer/kinds.py", "memlayer/edge/mcp.py")
 # The same words for something else: nouns for a person, keys of answers, a sign of a sentence, an operation.
 OTHER_MEANINGS = {
-    "memlayer/view/api.py": {"daily"},  # a field of the API
     "memlayer/view/pages/work.py": {"task"},  # a field of a form
     "memlayer/cli/app.py": {"task"},
     "memlayer/cli/terminal/typist.py": {"task"},

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from memlayer.cli.doctor.bare import daemon_line
 from memlayer.cli.doctor.checks import FAIL, OK, WARN, Check
@@ -100,25 +99,25 @@ def share(client: Client) -> Iterator[Check]:
         yield Check("share", OK, f"{counted(status.objects, 'object')} sent, {waiting}")
 
 
-def memory_notes(client: Client, use: Mapping[str, Any]) -> Iterator[Check]:
+def memory_notes(client: Client, use: note_ops.ModelUse) -> Iterator[Check]:
     """Check the language model that reads sessions, if one is on."""
-    if not use.get("is_on"):
+    if not use.is_on:
         return
     try:
         status = client.ask(note_ops.Notes(), deadline_s=ANSWER_S)
     except MemlayerError:
         return
-    name, model_name = "memory notes", f"{line(use.get('provider'))} {line(use.get('model'))}"
+    name, model_name = "memory notes", f"{line(use.provider)} {line(use.model)}"
     if not status.is_on:
         yield Check(name, OK, "off: no session is read")
         return
     waiting = counted(status.waiting, "session", "wait")
-    if status.model_missing:
-        yield Check(name, WARN, f"{model_name}: {waiting}: {line(status.model_missing, 300)}", NOTES_PAGE)
-    elif status.problem:
-        remedy = f"{ASK_YOURSELF[str(use['provider'])]}; none is lost, it is tried again by itself. {NOTES_PAGE}"
-        yield Check(name, WARN, f"{model_name}: {waiting}: {line(status.problem, 300)}", remedy)
-    elif status.is_over:
+    if use.missing:
+        yield Check(name, WARN, f"{model_name}: {waiting}: {line(use.missing, 300)}", NOTES_PAGE)
+    elif use.problem:
+        remedy = f"{ASK_YOURSELF[use.provider]}; none is lost, it is tried again by itself. {NOTES_PAGE}"
+        yield Check(name, WARN, f"{model_name}: {waiting}: {line(use.problem, 300)}", remedy)
+    elif use.is_over:
         yield Check(name, OK, f"{model_name}: {waiting}: today's budget is spent, they are read from tomorrow on")
     else:
         yield Check(name, OK, f"{model_name}: {counted(status.read, 'session')} read, {waiting}")

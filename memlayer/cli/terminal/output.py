@@ -6,13 +6,12 @@ for markup.
 
 from __future__ import annotations
 
-import datetime
 import json
 import os
 import re
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO, Union
 
@@ -39,20 +38,12 @@ _FENCE = re.compile(r"^[ \t]*(```+|~~~+)", re.MULTILINE)
 FENCED_CHARS = 600  # a block of code that is cut too soon is useless
 USUAL_COLUMNS = 80
 MAX_MS = 253_402_300_000_000
-FIRST_MOMENT_MS = 10**11  # a field in ms is a moment from this value on (1973), a duration below
-MOMENTS = ("at_ms", "since_ms", "ended_ms", "oldest_ms")  # moments also when they are 0
-# Nouns that some answers list and others count. Counts go to `counts`, or to a tally of their own.
-COUNTED = (
-    "memories", "events", "chunks", "sessions", "projects", "turns", "files", "lines", "rows", "entries", "versions",
-    "prompts", "queries", "missing",
-)  # fmt: skip
-TALLIES = ("counts", "removed", "taken_back", "skipped", "by_category", "core_by_kind", "extra")
 IN_BYTES = ("import",)  # phases that count bytes
 
 
 def print_json(value: object) -> None:
-    """Print one JSON document with the field names of for_machines."""
-    print(_UNSEEN.sub(_escape, json.dumps(for_machines(value), ensure_ascii=False, indent=2)))
+    """Print one JSON document; a message has the daemon's own names."""
+    print(_UNSEEN.sub(_escape, json.dumps(value, ensure_ascii=False, indent=2, default=lambda one: one.fields())))
 
 
 def print_json_line(value: dict[str, object]) -> None:
@@ -60,40 +51,10 @@ def print_json_line(value: dict[str, object]) -> None:
     print(_UNSEEN.sub(_escape, json.dumps(value, ensure_ascii=False, default=str)), flush=True)
 
 
-def for_machines(value: object, name: str = "") -> object:
-    """Return an answer with the field names of docs/cli.md.
-
-    A noun names a list, numbers of items go to `counts`, and a moment in ms has its date beside it.
-    name: of the field that holds the value.
-    """
-    value = value.fields() if hasattr(value, "fields") else value
-    if isinstance(value, (list, tuple)):
-        return [for_machines(item, name) for item in value]
-    if not isinstance(value, Mapping):
-        return value
-    out: dict[str, object] = {}
-    counts = {}
-    for key, item in value.items():
-        if key in COUNTED and isinstance(item, int) and name not in TALLIES:
-            counts[key] = item
-            continue
-        out[key] = for_machines(item, str(key))
-        if key.endswith("_ms") and (key in MOMENTS or (isinstance(item, int) and item >= FIRST_MOMENT_MS)):
-            out["at" if key == "at_ms" else key[:-3] + "_at"] = iso(item)
-    return {**out, "counts": counts} if counts else out
-
-
 def sent_line(sends: Iterable[str] | None) -> str:
     """Return the line on data that leave; "" if unknown."""
     told = "; ".join(line(row, 200) for row in sends or ())
     return "" if sends is None else told or "nothing: notes go where Claude Code sends your prompts"
-
-
-def iso(at_ms: object) -> str:
-    """Return local time with its offset, to the second; "" for none."""
-    if not isinstance(at_ms, (int, float)) or not 0 < at_ms < MAX_MS:
-        return ""
-    return datetime.datetime.fromtimestamp(at_ms / 1000).astimezone().isoformat(timespec="seconds")
 
 
 def _escape(match: re.Match[str]) -> str:

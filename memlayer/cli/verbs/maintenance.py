@@ -96,11 +96,7 @@ def repair_verb(as_json: bool) -> None:
     Examples:
       memlayer store repair
     """
-    done = ask(upkeep_ops.Repair(), is_long=True, quiet=as_json)
-    folder = done.aside
-    if as_json:
-        told = done.fields()
-        end_with_json({**told, "folder": told.pop("aside")})
+    done = ask(upkeep_ops.Repair(), as_json, is_long=True)
     for note in done.damage:
         say(("Was damaged", "yellow"), f": {line(note)}")
     say(
@@ -116,8 +112,8 @@ def repair_verb(as_json: bool) -> None:
             f": {', '.join(in_doubt)} may lack their last change (a pin, an edit, a replacement);",
             " `memlayer show --history <citation>` shows each, `memlayer edit --restore <citation>` brings it back.",
         )
-    if folder:
-        say(f"Damaged files are kept in {line(folder)}. Remove that folder when you no longer need it.")
+    if done.aside:
+        say(f"Damaged files are kept in {line(done.aside)}. Remove that folder when you no longer need it.")
 
 
 @store_verb.command("gc")

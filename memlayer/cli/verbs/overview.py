@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
 
 import click
 
@@ -29,12 +28,14 @@ from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import MemlayerError
 from memlayer.wire import sessions as session_ops
 from memlayer.wire import upkeep as upkeep_ops
+from memlayer.wire.memories import UsageShare
+from memlayer.wire.notes import ModelUse
 from memlayer.wire.sessions import SessionRow
+from memlayer.wire.upkeep import EmbeddingTimes, OpTimes, StatsFound
 
 HEAD = ("session", "last active", "state", "turns", "tokens", "compactions", "flushes", "project")
 
 PROJECTS_SHOWN = 10
-NOUNS = {"memories": "memory", "events": "event"}
 
 
 @click.command("sessions")
@@ -136,32 +137,36 @@ def stats_verb(as_json: bool) -> None:
       memlayer stats --json
     """
     try:
-        counts = ask(upkeep_ops.Stats())
-        stats = counts.fields()
+        stats = ask(upkeep_ops.Stats())
     except MemlayerError as error:
-        stats = from_files(home(), str(error))
-    stats["trouble"] = hook_errors(home())
+        say_files(str(error), as_json)
+        return
+    trouble = hook_errors(home())
     if as_json:
-        end_with_json(stats)
-    if stats.get("unavailable"):
-        say(("No answer from the daemon", "red"), f": {line(stats['unavailable'])}. From files alone:")
-    elif stats.get("mode") == "lexical":
-        say(("Full-text search only", "yellow"), f": {line(stats.get('why'))}")
+        end_with_json({**stats.fields(), "trouble": trouble})
+    if stats.mode == "lexical":
+        say(("Full-text search only", "yellow"), f": {line(stats.why)}")
     say_holdings(stats)
-    say_machinery(stats)
+    say_machinery(stats, trouble)
 
 
-def from_files(home_: str, why: str) -> dict[str, Any]:
-    """Return figures without a daemon; unavailable: why there is none."""
-    stored = _stats_below(paths.store(home_))
-    return {
-        "unavailable": why,
-        "spool_waiting": len(spool.waiting(home_)),
-        "quarantined": len(spool.quarantined(home_)),
-        "projects": len(registry.load(home_)),
-        "disk_bytes": sum(info.st_size for info in stored),
-        "saved": when(int(max((info.st_mtime for info in stored), default=0.0) * 1000)),
-    }
+def say_files(why: str, as_json: bool) -> None:
+    """Print the figures that files contain; why: there is no daemon."""
+    stored = _stats_below(paths.store(home()))
+    projects, disk_bytes = len(registry.load(home())), sum(info.st_size for info in stored)
+    saved_ms = int(max((info.st_mtime for info in stored), default=0.0) * 1000)
+    waiting, quarantined = len(spool.waiting(home())), len(spool.quarantined(home()))
+    if as_json:
+        end_with_json({
+            "unavailable": why, "projects": projects, "disk_bytes": disk_bytes, "saved_ms": saved_ms,
+            "spool_waiting": waiting, "quarantined": quarantined, "trouble": hook_errors(home()),
+        })  # fmt: skip
+    say(("No answer from the daemon", "red"), f": {line(why)}. From files alone:")
+    pairs("Memory", [
+        ("projects", str(projects)), ("on disk", size(disk_bytes)), ("last written", when(saved_ms)),
+        ("waiting on disk", str(waiting)), ("set aside (quarantine)", str(quarantined or "")),
+    ])  # fmt: skip
+    pairs("Hooks", [("in the last day", _trouble(hook_errors(home())))])
 
 
 def _stats_below(folder: str) -> list[os.stat_result]:
@@ -187,165 +192,133 @@ def hook_errors(home_: str) -> dict[str, int]:
     }
 
 
-def say_holdings(stats: Mapping[str, Any]) -> None:
+def _trouble(errors: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in errors.items() if count)
+
+
+def say_holdings(stats: StatsFound) -> None:
     """Print counts of memories, events and recalls, and the projects."""
-    by_category = stats.get("by_category") or {}
-    kinds = stats.get("core_by_kind") or {}
-    categories = ", ".join(f"{line(name)} {count}" for name, count in sorted(by_category.items()))
-    chunks, embedded = stats.get("chunks"), stats.get("embedded")
-    recall = stats.get("recall") or {}
-    redacted = dict(stats.get("redacted") or {})
-    answered = f"{recall.get('answered', 0)} of {counted(recall.get('prompts'), 'prompt')}"
-    given = f"{counted(recall.get('entries'), 'entry')} for {answered}"
+    recall, redacted = stats.recall, dict(stats.redacted)
+    private, answered = redacted.pop("private", 0), f"{recall.answered} of {counted(recall.prompts, 'prompt')}"
+    categories = _counts(sorted(stats.by_category.items()))
+    secrets = _counts(sorted(redacted.items(), key=lambda item: -item[1]))
+    waiting = f", {stats.to_consolidate} waiting" if stats.to_consolidate else ""
     pairs(
         "Memory",
         [
-            ("memories", _count(stats, "memories") + (f" ({categories})" if categories else "")),
-            ("core", ", ".join(f"{line(kind)} {count}" for kind, count in sorted(kinds.items()))),
-            ("ended", _count(stats, "ended") if stats.get("ended") else ""),
-            ("turns consolidated", _consolidated(stats)),
-            ("events", _count(stats, "events")),
-            ("sessions", _count(stats, "sessions")),
-            ("projects", _count(stats, "projects")),
-            ("chunks", "" if chunks is None else f"{chunks}, {embedded or 0} with a vector"),
-            ("on disk", size(stats.get("disk_bytes"))),
-            ("last written", line(stats.get("saved"))),
-            ("waiting on disk", _count(stats, "spool_waiting")),
-            ("set aside (quarantine)", _count(stats, "quarantined") if stats.get("quarantined") else ""),
-            ("recalled", given if recall else ""),
-            ("used", _used(stats.get("used") or {})),
-            ("private spans taken out", str(redacted.pop("private")) if redacted.get("private") else ""),
-            ("secrets taken out", _secrets(redacted)),
+            ("memories", f"{stats.memories}" + (f" ({categories})" if categories else "")),
+            ("core", _counts(sorted(stats.core_by_kind.items()))),
+            ("ended", str(stats.ended or "")),
+            ("turns consolidated", f"{stats.consolidated}{waiting}"),
+            ("events", str(stats.events)),
+            ("sessions", str(stats.sessions)),
+            ("projects", str(stats.projects)),
+            ("chunks", f"{stats.chunks}, {stats.embedded} with a vector"),
+            ("on disk", size(stats.disk_bytes)),
+            ("waiting on disk", str(stats.spool_waiting)),
+            ("set aside (quarantine)", str(stats.quarantined or "")),
+            ("recalled", f"{counted(recall.entries, 'entry')} for {answered}"),
+            ("used", _used(stats.used)),
+            ("private spans taken out", str(private or "")),
+            ("secrets taken out", f"{sum(redacted.values())} ({secrets})" if secrets else ""),
         ],
     )
-    projects = stats.get("by_project") or []
-    rows = [
-        (
-            line(project["project"]) or line(project["project_id"]),
-            ", ".join(counted(project[name], noun) for name, noun in NOUNS.items() if project.get(name) is not None),
-        )
-        for project in projects[:PROJECTS_SHOWN]
-    ]
-    if len(projects) > PROJECTS_SHOWN:
-        rows.append(("...", f"{len(projects) - PROJECTS_SHOWN} more"))
-    pairs("Projects", rows)
+    rows = [(line(row.project) or line(row.project_id), counted(row.memories, "memory")) for row in stats.by_project]
+    more = [("...", f"{len(rows) - PROJECTS_SHOWN} more")] if len(rows) > PROJECTS_SHOWN else []
+    pairs("Projects", [*rows[:PROJECTS_SHOWN], *more])
 
 
-def say_machinery(stats: Mapping[str, Any]) -> None:
+def say_machinery(stats: StatsFound, trouble: Mapping[str, int]) -> None:
     """Print search, models, daemon, tables and hooks."""
-    model, daemon, tables = stats.get("model") or {}, stats.get("daemon") or {}, stats.get("tables") or {}
-    name = line(model.get("name")) if model.get("provider") != "none" else "none"
-    state = "" if model.get("fingerprint") or name == "none" else " (not loaded)"
-    schema = stats.get("schema_version")
+    model, notes, sent = stats.model, stats.memory_notes, stats.embedding_use
+    name = line(model.name) if model.provider != "none" else "none"
+    state = "" if model.fingerprint or name == "none" else " (not loaded)"
+    of_budget = f" of {sent.daily_tokens:,}" if sent.is_on else ""
+    tokens = f"{sent.today.tokens:,}{of_budget} today, {sent.all.tokens:,} in all"
     pairs(
         "Machinery",
         [
-            ("search", {"hybrid": "full text and meaning", "lexical": "full text"}.get(str(stats.get("mode")), "")),
-            ("model", line(model.get("place")) or (name + state if model else "")),
-            ("calibrated", line(model.get("calibrated")) if model.get("place") else ""),
-            ("tokens for it", _tokens_sent(stats.get("embedding_use") or {})),
-            ("embedding", _embedding(stats.get("embedding") or {})),
-            ("daemon", daemon_line(daemon) if daemon else ""),
-            ("sends", sent_line(stats.get("sends"))),
-            ("rebuilding", line(daemon.get("rebuilding"))),
-            ("schema", "" if schema is None else f"version {schema}"),
-            *((f"table {line(table)}", _facts(facts)) for table, facts in tables.items()),
+            ("search", {"hybrid": "full text and meaning", "lexical": "full text"}.get(stats.mode, "")),
+            ("model", line(model.place) or name + state),
+            ("calibrated", line(model.calibrated) if model.place else ""),
+            ("tokens for it", tokens if sent.all.tokens else ""),
+            ("embedding", _embedding(stats.embedding)),
+            ("daemon", daemon_line(stats.fields())),
+            ("sends", sent_line(stats.sends)),
+            ("rebuilding", line(stats.rebuilding)),
+            ("schema", f"version {stats.schema_version}"),
+            *((f"table {line(table)}", _facts(row.fields())) for table, row in stats.tables.items()),
         ],
     )
-    say_language_model(stats.get("language_model") or {})
-    notes = stats.get("memory_notes") or {}
-    if notes.get("is_on") or notes.get("read"):
+    say_language_model(stats.language_model)
+    if notes.is_on or notes.read:
         rows = (
-            ("sessions read", "read"), ("nothing to read in", "bare"), ("waiting", "waiting"), ("notes", "notes"),
-            ("refused", "refused_notes"), ("earlier memories retired", "retired_notes"),
+            ("sessions read", notes.read), ("nothing to read in", notes.bare), ("waiting", notes.waiting),
+            ("notes", notes.notes), ("refused", notes.refused_notes),
+            ("earlier memories retired", notes.retired_notes),
         )  # fmt: skip
-        pairs("Memory notes", [(name, f"{notes.get(key, 0):,}") for name, key in rows])
-    hooks = stats.get("hooks") or {}
-    trouble = stats.get("trouble") or {}
+        pairs("Memory notes", [(name, f"{count:,}") for name, count in rows])
     pairs(
         "Hooks",
         [
-            ("events brought", _count(stats, "arrived")),
-            ("not kept", ", ".join(f"{count} {line(why)}" for why, count in (stats.get("refused") or {}).items())),
-            ("in the last day", ", ".join(f"{n} {kind.replace('_', ' ')}" for kind, n in trouble.items() if n)),
+            ("events brought", str(stats.arrived)),
+            ("not kept", ", ".join(f"{count} {line(why)}" for why, count in stats.refused.items())),
+            ("in the last day", _trouble(trouble)),
         ],
     )
-    pairs("Answered", [(line(op), _timing(timing)) for op, timing in hooks.items()])
+    pairs("Answered", [(line(op), _timing(times)) for op, times in stats.hooks.items()])
 
 
-def say_language_model(use: Mapping[str, Any]) -> None:
+def say_language_model(use: ModelUse) -> None:
     """Print calls and tokens of the language model, if one was on."""
-    if not use:
+    if not use.is_on and not use.all.calls:
         return
-    today, ever = use["today"], use["all"]
-    spent = f"{today['calls']} of {use['daily_calls']} calls"
-    spent += f", {today['tokens']:,} of {use['daily_tokens']:,} tokens"
-    if use["is_on"] and use["is_over"]:
+    spent = f"{use.today.calls} of {use.daily_calls} calls, {use.today.tokens:,} of {use.daily_tokens:,} tokens"
+    if use.is_on and use.is_over:
         spent += " (spent: sessions wait)"
-    reads = "reads sessions" if use.get("reads") == "session" else "reads each turn"
     pairs(
         "Language model",
         [
-            (reads, f"{line(use['provider'])} {line(use['model'])}" if use["is_on"] else "none any more"),
+            (
+                "reads sessions" if use.reads == "session" else "reads each turn",
+                f"{line(use.provider)} {line(use.model)}" if use.is_on else "none any more",
+            ),
             ("today", spent),
-            ("in all", f"{ever['calls']} calls, {ever['tokens']:,} tokens"),
-            ("cost as told", f"{ever['cost_usd']:.4f} USD" if ever["cost_usd"] else ""),
-            ("sessions wait", line(use["missing"] or use["problem"], 300) if use["is_on"] else ""),
+            ("in all", f"{use.all.calls} calls, {use.all.tokens:,} tokens"),
+            ("cost as told", f"{use.all.cost_usd:.4f} USD" if use.all.cost_usd else ""),
+            ("sessions wait", line(use.missing or use.problem, 300) if use.is_on else ""),
         ],
     )
 
 
-def _used(usage: Mapping[str, Any]) -> str:
-    shown, cited = usage.get("shown") or 0, usage.get("cited") or 0
-    if not shown and not cited:
+def _counts(rows: Iterable[tuple[str, int]]) -> str:
+    return ", ".join(f"{line(name)} {count}" for name, count in rows)
+
+
+def _used(use: UsageShare) -> str:
+    if not use.shown and not use.cited:
         return ""
-    share = f" ({100 * usage['cited_of_shown'] / shown:.0f} % of those shown)" if shown else ""
-    shown_cited = f"{shown} shown at prompts, {cited} cited{share}"
-    return f"in {usage.get('window_days')} days {shown_cited}, {usage.get('opened')} opened"
+    share = f" ({100 * use.cited_of_shown / use.shown:.0f} % of those shown)" if use.shown else ""
+    shown_cited = f"{use.shown} shown at prompts, {use.cited} cited{share}"
+    return f"in {use.window_days} days {shown_cited}, {use.opened} opened"
 
 
-def _secrets(by_kind: Mapping[str, int]) -> str:
-    kinds = ", ".join(f"{line(kind)} {count}" for kind, count in sorted(by_kind.items(), key=lambda item: -item[1]))
-    return f"{sum(by_kind.values())} ({kinds})" if kinds else ""
-
-
-def _embedding(times: Mapping[str, Any]) -> str:
+def _embedding(times: EmbeddingTimes) -> str:
     """Return mean times of the model, over restarts."""
-    legs = (("query_ms", "queries", "a prompt"), ("passage_ms", "passages", "a passage"))
-    return ", ".join(
-        f"{number(times.get(mean), 1)} ms {unit} ({times.get(count)})" for mean, count, unit in legs if times.get(count)
-    )
+    legs = ((times.query_ms, "a prompt", times.queries), (times.passage_ms, "a passage", times.passages))
+    return ", ".join(f"{number(mean, 1)} ms {unit} ({count})" for mean, unit, count in legs if count)
 
 
-def _tokens_sent(use: Mapping[str, Any]) -> str:
-    """Return a provider's tokens for embeddings; "" without one."""
-    if not use:
-        return ""
-    of_budget = f" of {use['daily_tokens']:,}" if use["is_on"] else ""
-    return f"{use['today']['tokens']:,}{of_budget} today, {use['all']['tokens']:,} in all"
-
-
-def _count(stats: Mapping[str, Any], name: str) -> str:
-    return "" if stats.get(name) is None else str(stats[name])
-
-
-def _consolidated(stats: Mapping[str, Any]) -> str:
-    waiting = stats.get("to_consolidate")
-    return _count(stats, "consolidated") + (f", {waiting} waiting" if waiting else "")
-
-
-def _facts(facts: object) -> str:
-    if not isinstance(facts, dict):
-        return line(facts)
+def _facts(facts: Mapping[str, object]) -> str:
     return ", ".join(
         f"{line(name)} {line(' '.join(map(str, value)) if isinstance(value, list) else value)}"
         for name, value in facts.items()
     )
 
 
-def _timing(timing: Mapping[str, Any]) -> str:
+def _timing(timing: OpTimes) -> str:
     """Return a hook's count and its times, measured since the daemon began."""
-    measured = [(name, timing.get(name + "_ms")) for name in ("p50", "p95")]
+    measured = (("p50", timing.p50_ms), ("p95", timing.p95_ms))
     times = [f"{name} {number(took_ms, 1)} ms" for name, took_ms in measured if took_ms is not None]
-    late = [f"{timing['late']} late"] if timing.get("late") else []
-    return ", ".join([counted(timing.get("count"), "time"), *times, *late])
+    late = [f"{timing.late} late"] if timing.late else []
+    return ", ".join([counted(timing.count, "time"), *times, *late])

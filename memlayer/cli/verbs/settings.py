@@ -170,7 +170,7 @@ def show_settings(project: str | None, as_json: bool, shows_all: bool) -> None:
     held = held_settings(client(), locate(project_dir(project)).root, os.environ)
     problem, rows = held.problem, held.settings
     if as_json:
-        print_json({name: value for name, value in held.fields().items() if name != "ignored"})
+        print_json(held)
         sys.exit(1 if problem else 0)
     if problem:
         say(("Wrong", "bold red"), f": {line(problem)}. These values apply:", to_stderr=True)

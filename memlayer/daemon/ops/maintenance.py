@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 
-from memlayer import __version__, compose
+from memlayer import compose
 from memlayer.config import is_outdated, what_holds
 from memlayer.consolidation.extractor import RULES
 from memlayer.daemon.ops.requests import OPEN_WAIT_S, Fields, Progress, project_of, services_of
@@ -18,7 +18,6 @@ from memlayer.daemon.resources.jobs import go_second
 from memlayer.daemon.resources.state import State, no_report
 from memlayer.daemon.tasks import derived, intake, reading, vectors
 from memlayer.edge.capture import spool
-from memlayer.edge.ipc import protocol
 from memlayer.errors import EmbedderError, UserError
 from memlayer.indexing import repair as repairing
 from memlayer.ports import Store
@@ -37,35 +36,23 @@ def stats(state: State, arguments: ops.Stats, progress: Progress) -> ops.StatsFo
     """Return the counts of the store, and the daemon's own."""
     services = services_of(state)
     counts = asdict(services.store.stats())
-    mode, why = state.mode()
-    status = state.status()
-    used_ever = counts.pop("usages")
     turns = counts.pop("turns_by_rules")
     return arguments.read_answer(
         {
+            **state.status().fields(),
             **counts,
             "sessions": len(state.sessions.all()),  # as `sessions` and an export count them
             "used": uses_within(services.store, USED_DAYS).fields(),
-            "used_ever": used_ever,
+            "used_ever": counts["usages"],
             "consolidated": turns.get(str(RULES), 0),
             "to_consolidate": sum(turns.values()) - turns.get(str(RULES), 0),
             "by_project": [
                 {"project_id": project_id, "project": state.projects.name(project_id), "memories": count}
                 for project_id, count in sorted(counts["by_project"].items(), key=lambda item: -item[1])
             ],
-            "spool_waiting": len(spool.waiting(state.home)),
             "quarantined": len(spool.quarantined(state.home)),
-            "mode": mode,
-            "why": why,
-            "model": status["model"],
-            "sends": status["sends"],
-            "daemon": {
-                "build": __version__,
-                **{name: status[name] for name in ("pid", "since_ms", "rss_bytes", "rebuilding")},
-            },
-            "language_model": compose.model_use(state.settings, state.home),
-            "memory_notes": reading.status(state),
-            "embedding_use": compose.embedding_use(state.settings, state.home),
+            "memory_notes": reading.status(state).fields(),
+            "embedding_use": compose.embedding_use(state.settings, state.home).fields(),
             **state.metrics.summary(),
         }
     )
@@ -104,7 +91,7 @@ def files(state: State, arguments: ops.Files, progress: Progress) -> ops.MemoryF
         folder=services.files.folder(project_id),
         files=services.files.paths(project_id),
         taken_back=taken,
-        notices=state.status()["file_notices"],
+        notices=state.status().file_notices,
         extra=services.extra.counts(),
     )
 
@@ -150,16 +137,7 @@ def settings(state: State, arguments: ops.Settings, progress: Progress) -> ops.S
 
 def status(state: State, arguments: ops.Status, progress: Progress) -> ops.StatusFound:
     """Return the daemon's state, also while the store is opening or failed."""
-    return arguments.read_answer(
-        {
-            "build": __version__,
-            "protocol": protocol.PROTOCOL,
-            **state.status(),
-            "language_model": compose.model_use(state.settings, state.home),
-            "spool_waiting": len(spool.waiting(state.home)),
-            "spool_age_s": round(waiting_age_s(state.home), 1),
-        }
-    )
+    return state.status()
 
 
 def stop(state: State, arguments: ops.Stop, progress: Progress) -> ops.Stopped:
@@ -277,12 +255,3 @@ def settle(state: State, progress: Progress = no_report) -> ops.Settled:
         embedded=embedded,
         unembedded=services.store.count_unembedded(embedder.fingerprint) if embedder is not None else -1,
     )
-
-
-def waiting_age_s(home: str) -> float:
-    """Return the oldest spool file's age in seconds; 0 for none."""
-    waiting = spool.waiting(home)
-    try:
-        return max(0.0, time.time() - os.stat(waiting[0]).st_mtime) if waiting else 0.0
-    except OSError:
-        return 0.0

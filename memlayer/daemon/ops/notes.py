@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import Any
 
 from memlayer import compose
 from memlayer.config.providers import PROVIDERS
@@ -63,42 +62,25 @@ class Estimate:
 def notes(state: State, arguments: ops.Notes, progress: Progress) -> NotesState:
     """Return whether and by whom sessions are read, and counts.
 
-    is_allowed: by the project that was asked for. why: sessions wait, "" for no reason but their turn. problem: the
-    model's last one.
+    is_allowed: by the project that was asked for. why: sessions wait, "" for no reason but their turn.
     """
-    services = services_of(state)
-    chosen, place = state.settings.consolidation, arguments.project_dir
-    use = compose.model_use(state.settings, state.home)
-    status = reading.status(state)
+    services, chosen = services_of(state), state.settings
+    use, status = compose.model_use(chosen, state.home), reading.status(state)
+    by_session = chosen.consolidation.by_session
     return NotesState.of(
         status,
-        provider=chosen.provider,
-        model=chosen.model_name,
-        base_url=chosen.base_url,
-        reads=chosen.reads,
-        is_enabled=state.settings.notes.enabled,
-        is_allowed=reading.is_allowed(Session("", project_dir=place)),
-        today_tokens=_tokens(use, "today"),
-        all_tokens=_tokens(use, "all"),
-        daily_tokens=chosen.daily_tokens,
-        is_over=bool(use.get("is_over")),
-        why=status.why or str(use.get("missing") or use.get("problem") or ""),
-        problem=str(use.get("problem") or ""),
-        problem_ms=int(str(use.get("problem_ms") or 0)),
-        model_missing=str(use.get("missing") or ""),
-        by_session=chosen.by_session and state.settings.notes.enabled,
-        own_notes=_own_notes(services.store) if chosen.by_session else 0,
+        use=use,
+        is_enabled=chosen.notes.enabled,
+        is_allowed=reading.is_allowed(Session("", project_dir=arguments.project_dir)),
+        why=status.why or use.missing or use.problem,
+        by_session=by_session and chosen.notes.enabled,
+        own_notes=_own_notes(services.store) if by_session else 0,
     )
 
 
 def _own_notes(store: Store) -> int:
     rows = store.memories(MemoryQuery(category=Category.CORE, limit=MAX_TURNS))
     return sum(row.by is Author.MODEL and row.is_note for row in rows)
-
-
-def _tokens(use: Mapping[str, Any], name: str) -> int:
-    counts = use.get(name)
-    return int(counts["tokens"]) if isinstance(counts, dict) else 0
 
 
 # -- notes that a session's own model writes

@@ -9,15 +9,16 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
 
-from memlayer import compose
+from memlayer import __version__, compose
 from memlayer.config import Settings, load_project_settings
 from memlayer.daemon.resources.jobs import Jobs
 from memlayer.daemon.resources.memory import rss_bytes
 from memlayer.daemon.resources.rule_notices import RuleNotices
 from memlayer.daemon.resources.waiting import Waiting
+from memlayer.edge.capture import spool
 from memlayer.edge.home.project import Place
+from memlayer.edge.ipc import protocol
 from memlayer.errors import EmbedderError
 from memlayer.model import GLOBAL, Scope
 from memlayer.ports import Embedder
@@ -25,6 +26,7 @@ from memlayer.records.metrics import Metrics
 from memlayer.records.projects import Projects
 from memlayer.records.sessions import Sessions
 from memlayer.transcripts.host_memory import HostMemory
+from memlayer.wire.upkeep import EmbeddingModel, StatusFound, TableDamage
 
 PROJECT_SETTINGS_KEPT_S = 2.0
 Progress = Callable[[str, int, int], None]  # (phase, done, total)
@@ -194,39 +196,40 @@ class State:
         """Return ("hybrid" | "lexical", why it is lexical)."""
         return self.embedder.mode()
 
-    def status(self) -> dict[str, Any]:
+    def status(self) -> StatusFound:
         """Return counts and states, without text of memories."""
         mode, why = self.mode()
         services = self.services.result() if self.is_open else None
         embedder = self.embedder()
-        return {
-            "pid": os.getpid(),
-            "python": sys.executable,
-            "since_ms": self.started_ms,
-            "settings_stamp": self.settings_stamp,
-            "settings_problem": self.settings_problem,
-            "mode": mode,
-            "why": why,
-            "store": "opening" if not self.services.done() else "open" if self.is_open else "failed",
-            "store_error": str(self.failure or ""),
-            "damage": [
-                {name: getattr(note, name) for name in ("table", "says", "is_minor", "aside")}
-                for note in (services.store.damage() if services is not None else ())
-            ],
-            "job": self.jobs.running,
-            "jobs_waiting": self.jobs.pending,
-            "job_errors": len(self.jobs.failing),
-            "last_job_error": next(reversed(list(self.jobs.failing.values())), ""),
-            "hooks_worked_ms": self.metrics.worked_ms(),
-            "rebuilding": self.rebuilding,
-            "file_notices": services.files.notices() + services.extra.notices() if services is not None else [],
-            "rss_bytes": rss_bytes(),
-            "sends": compose.sends(self.settings, self.home, embedder.place if embedder is not None else ""),
-            "model": {
-                "name": self.settings.embedding.model_name,
-                "provider": self.settings.embedding.provider,
-                "fingerprint": embedder.fingerprint if embedder is not None else "",
-                "place": embedder.place if embedder is not None else "",
-                "calibrated": embedder.calibration.made if embedder is not None else "",
-            },
-        }
+        return StatusFound(
+            build=__version__,
+            protocol=protocol.PROTOCOL,
+            pid=os.getpid(),
+            python=sys.executable,
+            since_ms=self.started_ms,
+            settings_stamp=self.settings_stamp,
+            settings_problem=self.settings_problem,
+            mode=mode,
+            why=why,
+            store="opening" if not self.services.done() else "open" if self.is_open else "failed",
+            store_error=str(self.failure or ""),
+            damage=[TableDamage.of(note) for note in (services.store.damage() if services is not None else ())],
+            job=self.jobs.running,
+            jobs_waiting=self.jobs.pending,
+            job_errors=len(self.jobs.failing),
+            last_job_error=next(reversed(list(self.jobs.failing.values())), ""),
+            hooks_worked_ms=self.metrics.worked_ms(),
+            rebuilding=self.rebuilding,
+            file_notices=services.files.notices() + services.extra.notices() if services is not None else [],
+            rss_bytes=rss_bytes(),
+            language_model=compose.model_use(self.settings, self.home),
+            spool_waiting=len(spool.waiting(self.home)),
+            sends=compose.sends(self.settings, self.home, embedder.place if embedder is not None else ""),
+            model=EmbeddingModel(
+                name=self.settings.embedding.model_name,
+                provider=self.settings.embedding.provider,
+                fingerprint=embedder.fingerprint if embedder is not None else "",
+                place=embedder.place if embedder is not None else "",
+                calibrated=embedder.calibration.made if embedder is not None else "",
+            ),
+        )

@@ -121,9 +121,9 @@ def _reader(visit: Visit) -> Figure:
     found = visit.ask(note_ops.Notes(visit.folder))
     rows = [("read", f"{found.read:,}"), ("waiting", f"{found.waiting:,}"), ("given up", f"{found.gave_up:,}")]
     rows += [("notes kept", f"{found.notes:,}"), ("notes refused", f"{found.refused_notes:,}")]
-    rows += [("calls", f"{found.calls:,}"), ("tokens today", f"{found.today_tokens:,}")]
-    rows += [("tokens in all", f"{found.all_tokens:,}")]
-    note = f"By {found.provider}." if found.is_on else "No model reads sessions: nothing is spent."
+    rows += [("calls", f"{found.calls:,}"), ("tokens today", f"{found.use.today.tokens:,}")]
+    rows += [("tokens in all", f"{found.use.all.tokens:,}")]
+    note = f"By {found.use.provider}." if found.is_on else "No model reads sessions: nothing is spent."
     return Figure("The reader and its cost", note, Markup(""), (), (), numbers=rows if found.is_on else ())
 
 
@@ -131,7 +131,7 @@ def _sizes(visit: Visit) -> Figure:
     stats = visit.ask(upkeep_ops.Stats())
     tables = [(name, int(row.rows)) for name, row in stats.tables.items()]
     rows = [(f"rows of {name}", f"{count:,}") for name, count in tables]
-    rows += [("store on disk", size(stats.disk_bytes)), ("memory of the daemon", size(stats.daemon.rss_bytes))]
+    rows += [("store on disk", size(stats.disk_bytes)), ("memory of the daemon", size(stats.rss_bytes))]
     rows += [(f"hidden: {kind}", counted(count, "mark")) for kind, count in stats.redacted.items()]
     note = "Of every project."
     return Figure("Sizes", note, Markup(""), (), (), numbers=rows)

@@ -17,7 +17,6 @@ from memlayer.view.visit import Visit, endpoint
 from memlayer.wire import memories as memory_ops
 from memlayer.wire import record as record_ops
 from memlayer.wire import sessions as session_ops
-from memlayer.wire.record import StoredEvent
 from memlayer.wire.sessions import SessionRow
 
 PAGE_ROWS = 30
@@ -82,14 +81,6 @@ def one(visit: Visit, start: str) -> SessionRow:
     if len(exact) != 1:
         raise NotFound("Several sessions begin so. Give more of the id")
     return exact[0]
-
-
-def around(visit: Visit, event: StoredEvent) -> tuple[StoredEvent | None, StoredEvent | None]:
-    """Return the events before and after one, in its session."""
-    found = visit.ask(record_ops.Events(session_id=event.session_id, limit=EVERY_EVENT)).events[::-1]
-    place = next((at for at, row in enumerate(found) if row.id == event.id), -1)
-    earlier = found[place - 1] if place > 0 else None
-    return earlier, found[place + 1] if 0 <= place < len(found) - 1 else None
 
 
 ROUTES = (Route("/sessions", endpoint(listing)), Route("/sessions/{id}", endpoint(session)))

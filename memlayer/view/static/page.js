@@ -64,14 +64,12 @@
   let fresh = 0, wait = 1000;
   const told = (message) => {
     const data = message.data;
-    if (message.channel === "outbox" && data) {
-      for (const place of $$("[data-count]")) if (data[place.dataset.count] !== undefined) place.textContent = data[place.dataset.count];
-    } else if (message.channel === "stats" && data) {
-      for (const place of $$("[data-stat]")) if (data[place.dataset.stat] !== undefined) place.textContent = data[place.dataset.stat].toLocaleString("en");
-    } else if (message.channel === "events" && data && data.sessionId) {
+    if (message.channel === "status" && data) {
+      for (const place of $$("[data-count]")) if (data[place.dataset.count] != null) place.textContent = data[place.dataset.count];
+    } else if (message.channel === "events" && data && data.session_id) {
       const note = document.querySelector("[data-new]");
       const session = note && note.dataset.session;
-      if (!note || (session && session !== data.sessionId)) return;
+      if (!note || (session && session !== data.session_id)) return;
       fresh += 1;
       note.hidden = false;
       note.replaceChildren();
@@ -80,7 +78,7 @@
       link.textContent = fresh === 1 ? "1 new event: show it" : `${fresh} new events: show them`;
       const what = document.createElement("span");
       what.className = "why";
-      what.textContent = ` ${data.eventType}: ${data.preview}`;
+      what.textContent = ` ${data.kind}: ${data.text}`;
       note.append(link, what);
     }
   };
@@ -91,7 +89,7 @@
       if (sign) sign.hidden = false;
       const project = document.body.dataset.project;
       const filters = project === "all" ? {} : { project };
-      socket.send(JSON.stringify({ type: "subscribe", channels: ["events", "stats", "outbox"], filters }));
+      socket.send(JSON.stringify({ type: "subscribe", channels: ["events", "status"], filters }));
     });
     socket.addEventListener("message", (event) => told(JSON.parse(event.data)));
     socket.addEventListener("close", () => {

@@ -62,7 +62,7 @@ def test_turns_travel_by_themselves_and_a_forget_as_well(tmp_path: Path) -> None
         wait_for(lambda: SECRET not in run_a("search", "부엉이").stdout)
         wait_for(lambda: state_of(run_a)["to_erase"] == 0)
         said = json.loads(run_a("share", "pull", "--json").stdout)
-        assert said["counts"]["events"] == 0
+        assert said["events"] == 0
         assert key.strip() not in json.dumps(state_of(run_a))
         stopped = run_b("share", "stop")
         assert "Every memory is still here" in stopped.stdout

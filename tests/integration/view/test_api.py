@@ -16,77 +16,74 @@ from tests.support.page_process import PageProcess, ViewedHome
 
 def test_sessions_in_pages(viewed: ViewedHome, page: PageProcess) -> None:
     whole = page.api("GET", "/api/sessions").json
-    assert {"sessions", "total", "page", "pageSize"} <= set(whole)
-    first, second = (page.api("GET", f"/api/sessions?pageSize=1&page={at}").json["sessions"] for at in (1, 2))
-    assert [first[0]["sessionId"], second[0]["sessionId"]] == ["two", "one"]
-    row = next(row for row in whole["sessions"] if row["sessionId"] == "one")
-    assert row["eventCount"] == 4 and row["status"] == "active" and row["projectPath"] == str(viewed.shop)
-    told = next(row for row in viewed.verb("sessions")["sessions"] if row["id"] == "one")
-    assert {name: row[name] for name in told} == told  # the verb's own JSON is in it
+    first, second = (page.api("GET", f"/api/sessions?limit=1&skip={at}").json["sessions"] for at in (0, 1))
+    assert [first[0]["id"], second[0]["id"]] == ["two", "one"]
+    assert whole == viewed.verb("sessions") and whole["total"] > 1
 
 
-def test_one_session_with_its_counts(page: PageProcess) -> None:
+def test_one_session_with_its_facts(viewed: ViewedHome, page: PageProcess) -> None:
     found = page.api("GET", "/api/sessions/one").json
-    stats = found["stats"]
-    assert (stats["promptCount"], stats["responseCount"], stats["toolCount"]) == (2, 2, 0)
-    assert [row["eventType"] for row in found["events"]] == ["assistant", "user", "assistant", "user"]
+    assert found == viewed.verb("sessions", "one") and found["sessions"][0]["events"] == 4
 
 
-def test_events_by_session_type_and_page(page: PageProcess) -> None:
-    found = page.api("GET", "/api/events?sessionId=one&type=user&limit=1").json
-    assert found["total"] == 2 and found["events"][0]["preview"].startswith("배포는 언제")
-    assert found["events"][0]["metadata"]["tokenCount"] > 3
-    older = page.api("GET", f"/api/events?sessionId=one&type=user&before={found['events'][0]['timestamp']}").json
-    assert [row["preview"] for row in older["events"]] == ["Where do we keep order events?"]
+def test_events_by_session_kind_and_page(page: PageProcess) -> None:
+    found = page.api("GET", "/api/events?session_id=one&kind=user&limit=1").json
+    assert found["total"] == 2 and found["events"][0]["text"].startswith("배포는 언제")
+    older = page.api("GET", f"/api/events?session_id=one&kind=user&before_ms={found['events'][0]['at_ms']}").json
+    assert [row["text"] for row in older["events"]] == ["Where do we keep order events?"]
 
 
-def test_one_event_with_its_neighbours(page: PageProcess) -> None:
-    rows = page.api("GET", "/api/events?sessionId=one").json["events"]
-    found = page.api("GET", f"/api/events/{rows[1]['eventId']}").json
-    assert found["event"]["payload"].startswith("배포는 언제")
-    assert found["related"] == {"previous": rows[2]["eventId"], "next": rows[0]["eventId"]}
+def test_one_event(page: PageProcess) -> None:
+    rows = page.api("GET", "/api/events?session_id=one").json["events"]
+    assert [row["kind"] for row in rows] == ["assistant", "user", "assistant", "user"]
+    assert page.api("GET", f"/api/events/{rows[1]['id']}").json["events"] == [rows[1]]
 
 
 def test_search_is_posted(viewed: ViewedHome, page: PageProcess) -> None:
-    found = page.api("POST", "/api/search", {"query": "ClickHouse", "options": {"topK": 2}}).json
-    assert found["results"][0]["highlight"] and found["meta"]["mode"] == "fts"
-    told = viewed.verb("search", "ClickHouse", "--limit", "2")["hits"]
-    assert [row["id"] for row in found["results"]] == [row["id"] for row in told]
-    one = page.api("POST", "/api/search", {"query": "ClickHouse", "filters": {"sessionId": "two"}}).json
-    assert {row["sessionId"] for row in one["results"]} == {"two"}
+    found = page.api("POST", "/api/search", {"query": "ClickHouse", "limit": 2}).json
+    assert found == viewed.verb("search", "ClickHouse", "--limit", "2") and found["mode"] == "lexical"
+    one = page.api("POST", "/api/search", {"query": "ClickHouse", "session_id": "two"}).json
+    assert {row["session_id"] for row in one["hits"]} == {"two"}
 
 
-def test_stats_and_timeline(viewed: ViewedHome, page: PageProcess) -> None:
+def test_stats_and_days(viewed: ViewedHome, page: PageProcess) -> None:
     found, told = page.api("GET", "/api/stats").json, viewed.verb("stats")
-    assert found["counts"]["events"] == told["counts"]["events"] == found["storage"]["eventCount"]
-    daily = page.api("GET", "/api/stats/timeline").json["daily"]
-    assert daily[-1]["date"] == time.strftime("%Y-%m-%d") and daily[-1]["eventCount"] > 4
+    assert found["events"] == told["events"] and set(found) <= set(told)
+    days = page.api("GET", "/api/days").json["days"]
+    assert days[-1]["date"] == time.strftime("%Y-%m-%d") and days[-1]["events"] > 4
+
+
+def test_a_project_narrows_and_no_folder_does(viewed: ViewedHome, page: PageProcess) -> None:
+    shop = next(row for row in viewed.verb("project", "list")["projects"] if row["project"] == "shop")
+    narrowed = page.api("GET", f"/api/events?project={shop['project_id']}&project_dir=%2Ftmp").json["events"]
+    assert narrowed and {row["project"] for row in narrowed} == {"shop"}
 
 
 def test_config_is_read_and_patched(viewed: ViewedHome, page: PageProcess) -> None:
-    assert "recall.max_entries" in page.api("GET", "/api/config").json["editable"]
-    done = page.api("PATCH", "/api/config", {"updates": {"recall.max_entries": 2}})
-    assert done.status == 200 and done.json["config"]["recall.max_entries"] == 2 and done.json["restartRequired"]
-    assert page.api("PATCH", "/api/config", {"updates": {"recall.max_entries": "뭐"}}).status == 400
-    page.api("PATCH", "/api/config", {"updates": {"recall.max_entries": None}})
-    assert page.api("GET", "/api/config").json["config"]["recall.max_entries"] != 2
+    def held(answer: Any) -> dict[str, Any]:
+        return {row["key"]: row["value"] for row in answer["settings"]}
+
+    done = page.api("PATCH", "/api/config", {"recall.max_entries": 2})
+    assert done.status == 200 and held(done.json)["recall.max_entries"] == 2 and done.json["changed_since_daemon"]
+    assert page.api("PATCH", "/api/config", {"recall.max_entries": "뭐"}).status == 400
+    page.api("PATCH", "/api/config", {"recall.max_entries": None})
+    assert held(page.api("GET", "/api/config").json)["recall.max_entries"] != 2
 
 
-def test_a_citation_with_its_event(viewed: ViewedHome, page: PageProcess) -> None:
+def test_a_citation_is_shown(viewed: ViewedHome, page: PageProcess) -> None:
     turn = next(row for row in viewed.verb("list", "--category", "conversation")["memories"] if "화요일" in row["text"])
     found = page.api("GET", f"/api/citations/{turn['citation']}").json
-    assert found["citation"] == turn["citation"] and found["event"]["text"].startswith("배포는")
     assert found["matches"] == viewed.verb("show", turn["citation"])["matches"]
-    assert found["related"]
+    assert found["matches"][0]["events"][0]["text"].startswith("배포는")
 
 
 @pytest.mark.parametrize(
     ("method", "path", "body", "status"),
     [("GET", "/api/citations/zzzzzz", None, 404), ("GET", "/api/events/none", None, 404),
      ("GET", "/api/sessions/none", None, 404), ("GET", "/api/nothing", None, 404),
-     ("GET", "/api/events?limit=many", None, 400), ("POST", "/api/search", {}, 400),
-     ("POST", "/api/search", [1], 400), ("POST", "/api/search", {"query": "x", "filters": 3}, 400),
-     ("PATCH", "/api/config", {"updates": {"no.such": 1}}, 400), ("POST", "/api/sessions", {}, 405)],
+     ("GET", "/api/events?limit=many", None, 400), ("POST", "/api/search", [1], 400),
+     ("GET", "/api/events?limit=0", None, 400), ("POST", "/api/search", {"query": "x", "limit": 20_000}, 400),
+     ("PATCH", "/api/config", {"no.such": 1}, 400), ("POST", "/api/sessions", {}, 405)],
 )  # fmt: skip
 def test_errors_are_problem_json(page: PageProcess, method: str, path: str, body: object, status: int) -> None:
     answer = page.api(method, path, body)
@@ -97,15 +94,15 @@ def test_errors_are_problem_json(page: PageProcess, method: str, path: str, body
 def test_the_cookie_needs_the_form_token_to_change(page: PageProcess) -> None:
     page.enter()
     sent = {"Cookie": page.cookie, "Origin": f"http://{page.host}", "Content-Type": "application/json"}
-    body = json.dumps({"updates": {"recall.max_entries": 2}})
+    body = json.dumps({"recall.max_entries": 2})
     assert page.raw("PATCH", "/api/config", sent, body).status == 403
     token = {"X-CSRF-Token": page.form_token()}
-    assert page.raw("PATCH", "/api/config", {**sent, **token}, json.dumps({"updates": {}})).status == 400
+    assert page.raw("PATCH", "/api/config", {**sent, **token}, json.dumps({})).status == 400
 
 
 def test_secrets_in_settings_are_masked(viewed: ViewedHome, page: PageProcess) -> None:
     key = "sk-ant-api03-" + "a1B2c3D4" * 6
-    done = page.api("PATCH", "/api/config", {"updates": {"consolidation.model": key}})
+    done = page.api("PATCH", "/api/config", {"consolidation.model": key})
     file = viewed.home / "config.yaml"
     assert done.status == 400 and key not in done.text
     before = file.read_bytes() if file.exists() else b""
@@ -126,7 +123,7 @@ def test_a_live_event_comes_once(viewed: ViewedHome, page: PageProcess) -> None:
         async with websockets.connect(f"ws://{page.host}/ws", additional_headers=headers) as socket:
             await socket.send(json.dumps({"type": "subscribe", "channels": ["everything"]}))
             assert json.loads(await asyncio.wait_for(socket.recv(), 10))["channel"] == "error"
-            await socket.send(json.dumps({"type": "subscribe", "channels": ["events", "outbox"]}))
+            await socket.send(json.dumps({"type": "subscribe", "channels": ["events", "status"]}))
             await asyncio.sleep(1.0)
             await asyncio.to_thread(viewed.hook.turn, "live", "l1", "지금 일어나는 일", "네.")
             ends = time.monotonic() + 20
@@ -140,9 +137,9 @@ def test_a_live_event_comes_once(viewed: ViewedHome, page: PageProcess) -> None:
 
     page.enter()
     seen = asyncio.run(watch())
-    told = [row["data"] for row in seen if row["channel"] == "events" and row["data"]["sessionId"] == "live"]
-    assert [row["preview"] for row in told] == ["지금 일어나는 일", "네."]
-    assert any(row["channel"] == "outbox" for row in seen)
+    told = [row["data"] for row in seen if row["channel"] == "events" and row["data"]["session_id"] == "live"]
+    assert [row["text"] for row in told] == ["지금 일어나는 일", "네."]
+    assert any(row["channel"] == "status" for row in seen)
 
 
 @pytest.mark.parametrize("headers", [{}, {"Origin": "http://evil.example"}, {"Cookie": "memlayer_view_37777=wrong"}])

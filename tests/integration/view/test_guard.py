@@ -258,9 +258,7 @@ def test_it_ends_when_nobody_uses_it(viewed: ViewedHome, monkeypatch: pytest.Mon
     monkeypatch.setenv("MEMLAYER_HOME", str(viewed.home))
     source = Source(
         str(viewed.home),
-        LentVerbs(
-            lambda folder: [], lambda value: value, lambda: None, lambda row, folder: pytest.fail("no task is changed")
-        ),
+        LentVerbs(lambda folder: [], lambda: None, lambda row, folder: pytest.fail("no task is changed")),
     )
     told: list[int] = []
     began = time.monotonic()

@@ -18,6 +18,7 @@ from memlayer.cli.doctor.checks import FAIL, OK, WARN
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
 from memlayer.edge.ipc.client import Client
+from memlayer.wire.notes import ModelUse
 from memlayer.wire.upkeep import SettingsHeld
 from tests.support.scripted_daemon import ScriptedDaemon
 
@@ -246,18 +247,17 @@ def test_checks_of_daemon_status(home: Path, told: dict[str, Any], states: list[
     [
         ({}, OK, "3 sessions read, 1 session waits"),
         ({"is_over": True}, OK, "budget is spent"),
-        ({"model_missing": "no key: run memlayer daemon restart"}, WARN, "run memlayer daemon restart"),
+        ({"missing": "no key: run memlayer daemon restart"}, WARN, "run memlayer daemon restart"),
         ({"problem": "openai: HTTP 401"}, WARN, "HTTP 401"),
     ],
 )
 def test_language_model_check(home: Path, told: dict[str, Any], state: str, part: str) -> None:
-    use: Any = {"is_on": True, "provider": "openai", "model": "한 모델"}
-    known = {"is_on": True, "read": 3, "waiting": 1, "is_over": False, "model_missing": "", "problem": "", **told}
-    with ScriptedDaemon(home, {"notes": known}):
+    use = ModelUse(is_on=True, provider="openai", model="한 모델").changed(**told)
+    with ScriptedDaemon(home, {"notes": {"is_on": True, "read": 3, "waiting": 1}}):
         client = Client(str(home), str(ROOT), "/bin/false", wait_s=1)
         [check] = checks_daemon.memory_notes(client, use)
         assert check.state == state and part in check.says and "한 모델" in check.says
-        assert list(checks_daemon.memory_notes(client, {**use, "is_on": False})) == []
+        assert list(checks_daemon.memory_notes(client, use.changed(is_on=False))) == []
 
 
 def test_daemon_that_does_not_start(home: Path) -> None:

@@ -9,13 +9,11 @@ import pytest
 from memlayer.cli.verbs.curation.notes import status_rows
 from memlayer.notes.checks import Refusal
 from memlayer.notes.reading_log import Reading
-from memlayer.wire.notes import NotesState
+from memlayer.wire.notes import ModelUse, NotesState
 
 STATE: dict[str, Any] = {
-    "is_on": True, "reading": "", "waiting": 0, "read": 0, "bare": 0, "gave_up": 0, "notes": 0, "refused_notes": 0,
-    "calls": 0, "tokens": 0, "why": "", "provider": "claude-cli", "model": "haiku", "base_url": "", "reads": "session",
-    "is_enabled": True, "is_allowed": True, "today_tokens": 0, "all_tokens": 0, "daily_tokens": 200_000,
-    "is_over": False, "problem": "", "problem_ms": 0, "model_missing": "",
+    "is_on": True, "is_enabled": True, "is_allowed": True,
+    "use": ModelUse(is_on=True, provider="claude-cli", model="haiku", reads="session", daily_tokens=200_000),
 }  # fmt: skip
 
 

@@ -189,7 +189,10 @@ def test_stats_with_missing_fields(cli: Cli) -> None:
         "mode": "lexical",
         "why": "embedding.provider is none",
         "model": {"name": "m", "provider": "none"},
-        "daemon": {"pid": 7, "build": "0.1.0", "since_ms": AT_MS, "rss_bytes": 100_000_000},
+        "pid": 7,
+        "build": "0.1.0",
+        "since_ms": AT_MS,
+        "rss_bytes": 100_000_000,
         "tables": {"events": {"rows": 4, "fragments": 1}, "chunks": {"rows": 0, "fragments": 0}},
         "hooks": {"hook.stop": {"count": 3, "p50_ms": 1.25, "p95_ms": None, "late": 1}},
         "recall": {"prompts": 4, "answered": 1, "entries": 2, "chars": 300},
@@ -233,7 +236,7 @@ def test_flush_waits_and_reindex_counts(cli: Cli) -> None:
         "Stored 2 events. Waiting: 0.\nNot yet searched by meaning: 5 chunks. Their words are found already.\n",
         "",
     )
-    assert json.loads(reindexed.stdout) == {"consolidated": 0, "counts": {"chunks": 9}}
+    assert json.loads(reindexed.stdout) == {"consolidated": 0, "chunks": 9}
 
 
 def test_reader_gone_during_output(cli: Cli) -> None:

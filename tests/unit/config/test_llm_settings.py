@@ -153,11 +153,11 @@ reader = compose.session_reader(Settings(), %r, None, None)
 sys.modules.pop("memlayer.adapters.sqlite_files", None)
 loaded = [name for name in sys.modules if name.startswith("memlayer.adapters.") or name.partition(".")[0] in (
     "anthropic", "openai", "httpx", "httpx2")]
-print(json.dumps([reader, loaded, started, compose.model_use(Settings(), %r)]))
+print(json.dumps([reader, loaded, started, compose.model_use(Settings(), %r).is_on]))
 """ % (str(ROOT), str(home), str(home))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == [None, [], [], {}]
+    assert json.loads(done.stdout) == [None, [], [], False]
     assert not home.exists()
 
 

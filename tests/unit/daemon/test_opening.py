@@ -49,12 +49,12 @@ def test_failed_opening_is_tried_again(state: State, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(opening, "AGAIN_S", 0.0)
     opening.look(state)
     done(state)
-    assert state.services is not first and state.status()["store"] == "failed"
+    assert state.services is not first and state.status().store == "failed"
     assert state.jobs.failing == {"open": "open again: StoreError"}
     (Path(state.home) / "store").unlink()
     opening.look(state)
     done(state)
-    assert state.status()["store"] == "open"
+    assert state.status().store == "open"
     opened = state.services
     opening.look(state)
     done(state)

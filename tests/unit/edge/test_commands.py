@@ -152,7 +152,7 @@ def test_words_are_taken_once(hook: HookRunner, memlayer: Cli) -> None:
 @pytest.mark.parametrize("command", WORDED)
 def test_empty_words_stay_empty(command: str, hook: HookRunner, memlayer: Cli) -> None:
     expand(hook, command, "")
-    state = {"provider": "rules", "is_on": False, "waiting": 0, "read": 0, "daily_tokens": 0}
+    state = {"use": {"provider": "rules"}}
     answers = {
         "list": {"memories": [], "total": 0},
         "notes": state,

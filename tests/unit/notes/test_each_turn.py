@@ -190,9 +190,9 @@ def test_no_call_goes_over_the_tokens_of_a_day(tmp_path: Path, prompt: str) -> N
             reader = home.reader(tokens=tokens)
             reader.own_tokens = 1500
             home.read(reader)
-        spent = home.reader(tokens=tokens).budget.summary()["today"]
-        assert spent["tokens"] <= tokens
-        made += spent["calls"]
+        spent = home.reader(tokens=tokens).budget.summary().today
+        assert spent.tokens <= tokens
+        made += spent.calls
     assert made > 3
 
 
@@ -201,7 +201,7 @@ def test_call_that_was_killed_counts_with_the_answer_that_it_may_have_had(home: 
     home.say("p1", SINCE)
     reader = home.reader()
     home.read(reader)
-    assert 3_500 < reader.budget.summary()["today"]["tokens"] < 6_500
+    assert 3_500 < reader.budget.summary().today.tokens < 6_500
 
 
 def test_usage_that_is_not_told_is_estimated(home: Home) -> None:
@@ -209,4 +209,4 @@ def test_usage_that_is_not_told_is_estimated(home: Home) -> None:
     home.say("p1", SINCE)
     reader = home.reader()
     home.read(reader)
-    assert 1_500 < reader.budget.summary()["today"]["tokens"] < 5_000
+    assert 1_500 < reader.budget.summary().today.tokens < 5_000

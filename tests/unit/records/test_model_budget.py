@@ -16,6 +16,7 @@ import pytest
 from memlayer.cli.verbs.overview import say_language_model
 from memlayer.edge.home import paths
 from memlayer.records.model_budget import KEPT_DAYS, MAX_ANSWER_TOKENS, ModelBudget, Reserved
+from memlayer.wire.notes import ModelUse, Spent
 
 DAY_S = 86_400
 NOON = 1_795_000_000.0
@@ -27,7 +28,7 @@ def budget(home: Path, *, calls: int = 3, tokens: int = 10_000, at: float = NOON
 
 def counts(found: ModelBudget) -> tuple[int, int, int, int]:
     said = found.summary()
-    return said["today"]["calls"], said["today"]["tokens"], said["all"]["calls"], said["all"]["tokens"]
+    return said.today.calls, said.today.tokens, said.all.calls, said.all.tokens
 
 
 def test_calls_run_out_and_come_back_the_next_day(home: Path) -> None:
@@ -37,13 +38,13 @@ def test_calls_run_out_and_come_back_the_next_day(home: Path) -> None:
         assert reserved is not None
         today.settle(reserved, 150, 0.001)
     assert today.reserve(100) is None
-    assert today.summary()["is_over"]
+    assert today.summary().is_over
     assert counts(today) == (3, 450, 3, 450)
     tomorrow = budget(home, at=NOON + DAY_S)
-    assert not tomorrow.summary()["is_over"]
+    assert not tomorrow.summary().is_over
     assert tomorrow.reserve(100) is not None
     assert counts(tomorrow) == (1, 100, 4, 550)
-    assert tomorrow.summary()["all"]["cost_usd"] == pytest.approx(0.003)
+    assert tomorrow.summary().all.cost_usd == pytest.approx(0.003)
 
 
 def test_a_call_that_would_go_over_the_tokens_is_not_made(home: Path) -> None:
@@ -88,7 +89,7 @@ def test_a_clock_that_goes_back_over_midnight_gives_no_day_a_second_budget(home:
         today = budget(home, calls=5, at=NOON + day * DAY_S)
         while today.reserve(10) is not None:
             made += 1
-        assert counts(today)[:2] == (5, 50) and today.summary()["is_over"]
+        assert counts(today)[:2] == (5, 50) and today.summary().is_over
     assert made == 4 * 5 == counts(today)[2]
 
 
@@ -133,9 +134,9 @@ def test_what_an_earlier_version_counted_today_still_counts(home: Path) -> None:
 def test_the_day_is_over_when_no_answer_fits_any_more(home: Path) -> None:
     today = budget(home, tokens=10_000)
     assert today.reserve(10_000 - MAX_ANSWER_TOKENS) is not None
-    assert not today.summary()["is_over"]
+    assert not today.summary().is_over
     assert today.reserve(1) is not None
-    assert today.summary()["is_over"]
+    assert today.summary().is_over
 
 
 @pytest.mark.parametrize("tokens", [0, -5, 10**18])
@@ -145,7 +146,7 @@ def test_senseless_usage_does_not_lower_the_count(home: Path, tokens: int) -> No
     assert reserved is not None
     today.settle(reserved, tokens, float("nan"))
     assert counts(today)[1] >= 100
-    assert today.summary()["today"]["cost_usd"] == 0
+    assert today.summary().today.cost_usd == 0
 
 
 def test_the_file_is_private_and_whole(home: Path) -> None:
@@ -184,12 +185,12 @@ def test_a_problem_is_kept_as_one_line_until_a_call_succeeds(home: Path) -> None
     today = budget(home)
     today.note("claude-cli: \n" + "왜 " * 500)
     said = today.summary()
-    assert said["problem"].startswith("claude-cli: 왜 왜") and len(said["problem"]) <= 200
-    assert said["problem_ms"] == int(NOON * 1000)
+    assert said.problem.startswith("claude-cli: 왜 왜") and len(said.problem) <= 200
+    assert said.problem_ms == int(NOON * 1000)
     reserved = today.reserve(10)
     assert reserved is not None
     today.settle(reserved, 10)
-    assert today.summary()["problem"] == ""
+    assert today.summary().problem == ""
 
 
 @pytest.mark.parametrize(
@@ -203,16 +204,14 @@ def test_a_problem_is_kept_as_one_line_until_a_call_succeeds(home: Path) -> None
     ],
 )
 def test_stats_prints_what_was_spent(told: dict[str, Any], part: str, capsys: pytest.CaptureFixture[str]) -> None:
-    today, ever = {"calls": 2, "tokens": 1500, "cost_usd": 0}, {"calls": 7, "tokens": 20_000, "cost_usd": 0.00251}
-    found = {
-        "provider": "openai", "model": "한 모델", "is_on": True, "missing": "", "problem": "", "is_over": False,
-        "reads": "session",
-        "today": today, "all": ever, "daily_calls": 3, "daily_tokens": 10_000, **told,
-    }  # fmt: skip
-    say_language_model(found)
+    known = ModelUse(
+        is_on=True, provider="openai", model="한 모델", reads="session", today=Spent(2, 1500),
+        all=Spent(7, 20_000, 0.00251), daily_calls=3, daily_tokens=10_000,
+    )  # fmt: skip
+    say_language_model(known.changed(**told))
     printed = capsys.readouterr().out
     assert part in printed and "0.0025 USD" in printed
-    say_language_model({})
+    say_language_model(ModelUse())
     assert capsys.readouterr().out == ""
 
 
@@ -239,12 +238,12 @@ def test_processes_share_a_budget(home: Path) -> None:
     running = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(4)]
     made = sum(int(one.communicate(timeout=50)[0]) for one in running)
     found = ModelBudget(path, daily_tokens=500).summary()
-    assert found["today"]["tokens"] == made * 7
-    assert 500 - 10 < found["today"]["tokens"] <= 500
+    assert found.today.tokens == made * 7
+    assert 500 - 10 < found.today.tokens <= 500
     assert os.listdir(home) == ["agent_use.json"]
 
 
 def test_calls_without_a_limit(home: Path) -> None:
     free = ModelBudget(paths.agent_use(str(home)), daily_tokens=100_000)
     assert all(free.reserve(1) for _ in range(20))
-    assert not free.summary()["is_over"]
+    assert not free.summary().is_over

@@ -123,8 +123,8 @@ def on_verb(
         "`memlayer notes read --last 30 --dry-run`. Off: `memlayer notes off`."
     ))  # fmt: skip
     say(here(BESIDE[state.by_session]))
-    if state.model_missing:
-        say(("But it cannot be asked yet", "yellow"), f": {line(state.model_missing, 300)}")
+    if state.use.missing:
+        say(("But it cannot be asked yet", "yellow"), f": {line(state.use.missing, 300)}")
 
 
 def turned_on(changes: dict[str, list[str]]) -> NotesState:
@@ -185,7 +185,7 @@ def status_verb(as_json: bool) -> None:
 
 def status_rows(state: NotesState) -> list[tuple[str, str]]:
     """Return the state as (name, value), without counts of nothing."""
-    is_on, waiting = state.is_on, state.waiting
+    is_on, waiting, use = state.is_on, state.waiting, state.use
     is_used = is_on or state.read
     own = f"on: its own model may write two notes; {counted(state.own_notes, 'note')} so far"
     waits_for = state.why or ("until that one is read" if state.reading else "read next, within a minute")
@@ -206,18 +206,18 @@ def status_rows(state: NotesState) -> list[tuple[str, str]]:
         ("waiting", (f"{waiting:,}" + (f": {line(waits_for, 300)}" if waiting else "")) if is_on else ""),
         ("notes written", f"{state.notes:,}, {state.refused_notes:,} refused" if is_used else ""),
         ("earlier memories retired", f"{state.retired_notes:,}" if state.retired_notes else ""),
-        ("tokens today", f"{state.today_tokens:,} of {state.daily_tokens:,}" if is_on else ""),
-        ("tokens in all", f"{state.all_tokens:,}" if state.all_tokens else ""),
-        ("last error", f"{line(state.problem, 300)} ({when(state.problem_ms)})" if state.problem else ""),
+        ("tokens today", f"{use.today.tokens:,} of {use.daily_tokens:,}" if is_on else ""),
+        ("tokens in all", f"{use.all.tokens:,}" if use.all.tokens else ""),
+        ("last error", f"{line(use.problem, 300)} ({when(use.problem_ms)})" if use.problem else ""),
     ]
 
 
 def state_line(state: NotesState) -> str:
     """Return who reads, or how to turn it on."""
     if state.is_on:
-        when_read = "once, when it is over" if state.reads == "session" else "after each turn (consolidation.reads)"
-        return f"on: {readers.reader_of(state)[0]} reads each session {when_read}"
-    if state.provider != "rules" and not state.is_enabled:
+        when_read = "once, when it is over" if state.use.reads == "session" else "after each turn (consolidation.reads)"
+        return f"on: {readers.reader_of(state.use)[0]} reads each session {when_read}"
+    if state.use.provider != "rules" and not state.is_enabled:
         return "off by notes.enabled: nothing is read or sent; `memlayer notes on` turns it on"
     return "off: nothing is read or sent; `memlayer notes on` turns it on"
 

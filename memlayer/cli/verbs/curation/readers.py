@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from memlayer.cli.terminal.invocation import Incomplete, settings
 from memlayer.cli.terminal.output import line, short_path
 from memlayer.edge.counting import counted
-from memlayer.wire.notes import NotesState, SessionsRead
+from memlayer.wire.notes import ModelUse, NotesState, SessionsRead
 
 DEFAULT_PROVIDER = "claude-cli"
 # Who reads, and who pays for it.
@@ -67,7 +67,7 @@ def changes_for(
     return typed if held.notes.enabled else {**typed, "notes.enabled": ["true"]}
 
 
-def planned(changes: dict[str, list[str]]) -> NotesState:
+def planned(changes: dict[str, list[str]]) -> ModelUse:
     """Return who will read under changed settings."""
     from memlayer.config.providers import usual_model
 
@@ -75,25 +75,25 @@ def planned(changes: dict[str, list[str]]) -> NotesState:
     provider, model, url = (
         changes.get("consolidation." + name, [getattr(before, name)])[0] for name in ("provider", "model", "base_url")
     )
-    return NotesState(
+    return ModelUse(
         provider=provider, model=model or usual_model(provider), base_url=url, daily_tokens=before.daily_tokens
     )
 
 
-def reader_of(state: NotesState) -> tuple[str, str]:
+def reader_of(use: ModelUse) -> tuple[str, str]:
     """Return who reads, with the model, and who pays."""
-    name, payer = READERS[state.provider]
-    host = urlsplit(state.base_url).hostname
-    return f"{line(host) or name} ({line(state.model)})", "there" if host else payer
+    name, payer = READERS[use.provider]
+    host = urlsplit(use.base_url).hostname
+    return f"{line(host) or name} ({line(use.model)})", "there" if host else payer
 
 
-def work_and_price(state: NotesState) -> tuple[str, str]:
+def work_and_price(use: ModelUse) -> tuple[str, str]:
     """Return the reader, its sessions and their cost."""
-    name, payer = reader_of(state)
+    name, payer = reader_of(use)
     return (
         f"{name} reads each session once, when it is over: what you typed, how the answers ended, names of changed "
         "files and first lines of errors, redacted.",
-        f"It costs about {SESSION_TOKENS:,} tokens a session {payer}, at most {state.daily_tokens:,} a day; beyond "
+        f"It costs about {SESSION_TOKENS:,} tokens a session {payer}, at most {use.daily_tokens:,} a day; beyond "
         "that, sessions wait.",
     )
 
@@ -105,7 +105,7 @@ def offer_rows(state: NotesState, unread: SessionsRead) -> list[tuple[str, str]]
     """
     from memlayer.config.providers import program_path
 
-    would = planned(changes_for(None, None, None, None) if state.provider == "rules" else {})
+    would = planned(changes_for(None, None, None, None) if state.use.provider == "rules" else {})
     name, payer = reader_of(would)
     program = program_path() if would.provider == DEFAULT_PROVIDER else ""
     place = f", found at {line(short_path(program))}" if program else ", which is not found on this machine"

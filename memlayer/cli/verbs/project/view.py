@@ -19,7 +19,7 @@ from memlayer.cli.terminal.invocation import (
     project_option,
     restart_daemon,
 )
-from memlayer.cli.terminal.output import for_machines, print_json, say
+from memlayer.cli.terminal.output import print_json, say
 from memlayer.cli.verbs.health import every_check
 from memlayer.cli.verbs.project.tasks import taken_in
 from memlayer.edge.counting import size
@@ -91,7 +91,7 @@ def view_verb(
         raise Incomplete(f"There is no folder {folder}")
     if month and not file:
         raise Incomplete("--month goes with --export")
-    source = Source(home(), LentVerbs(every_check, for_machines, restart_daemon, taken_in), folder)
+    source = Source(home(), LentVerbs(every_check, restart_daemon, taken_in), folder)
     if file:
         _export(source, file, month, as_json)
         return
