@@ -16,7 +16,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
@@ -32,7 +32,7 @@ from memlayer.adapters.lance.store import LanceStore  # noqa: E402
 from memlayer.adapters.sqlite_files import EmbeddingCache  # noqa: E402
 from memlayer.config import Settings  # noqa: E402
 from memlayer.consolidation.extractor import RULES  # noqa: E402
-from memlayer.model import Chunk, Event, Memory, chunk_id, event_id  # noqa: E402
+from memlayer.model import Chunk, Event, Memory, chunk_id, event_id, replace  # noqa: E402
 from memlayer.ports import Embedder  # noqa: E402
 from memlayer.text.terms import index_terms  # noqa: E402
 from memlayer.turns.turn import unlabelled  # noqa: E402

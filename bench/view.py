@@ -20,7 +20,6 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -33,6 +32,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from memlayer.edge.ipc.client import Client  # noqa: E402
+from memlayer.model import replace  # noqa: E402
 from memlayer.wire import memories as memory_ops  # noqa: E402
 from memlayer.wire import record as record_ops  # noqa: E402
 from memlayer.wire import sessions as session_ops  # noqa: E402

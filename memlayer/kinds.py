@@ -21,6 +21,10 @@ class Category(StrEnum):
     CONVERSATION = "conversation"
     CUSTOM = "custom"
 
+    @classmethod
+    def _missing_(cls, value: object) -> Category:
+        return cls.CUSTOM  # another version's
+
 
 class Kind(StrEnum):
     """The form of a memory, in the order that models read."""
@@ -62,6 +66,10 @@ class Author(StrEnum):
     UNCLEAR = "unclear"
     MEMLAYER = "memlayer"
 
+    @classmethod
+    def _missing_(cls, value: object) -> Author:
+        return cls.UNCLEAR
+
 
 class Ended(StrEnum):
     """Why a memory holds no more, in a person's words."""
@@ -80,6 +88,10 @@ class Ended(StrEnum):
     GONE = "gone from its file"
     REGROUPED = "regrouped"
     LOST = "lost in a damage"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Ended:
+        return cls.LET_GO
 
 
 @dataclass(frozen=True)
@@ -167,24 +179,6 @@ _DEFAULTS = {
     Category.CUSTOM: Kind.PIECE,
 }
 _BY_VALUE = {kind.value: kind for kind in Kind}
-_CATEGORY_BY_VALUE = {category.value: category for category in Category}
-_AUTHORS = {author.value: author for author in Author}
-_ENDED = {ended.value: ended for ended in Ended}
-
-
-def category_of(stored: str) -> Category:
-    """Return the category of a stored value; of another version's, CUSTOM."""
-    return _CATEGORY_BY_VALUE.get(stored, Category.CUSTOM)
-
-
-def author_of(stored: str) -> Author:
-    """Return the author of a stored value; of another version's, UNCLEAR."""
-    return _AUTHORS.get(stored, Author.UNCLEAR)
-
-
-def ended_of(stored: str) -> Ended:
-    """Return the end of a stored value; of another version's, LET_GO."""
-    return _ENDED.get(stored, Ended.LET_GO)
 
 
 def kind_of(category: Category, stored: str) -> Kind:

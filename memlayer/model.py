@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import time
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
 
 from memlayer.edge.capture.spool import event_id
 from memlayer.edge.home.registry import GLOBAL
@@ -19,6 +22,7 @@ __all__ = [
     "EventCount",
     "Hit",
     "Memory",
+    "Row",
     "Scope",
     "TurnId",
     "Usage",
@@ -26,6 +30,7 @@ __all__ = [
     "citation_of",
     "event_id",
     "memory_key",
+    "replace",
     "team_session",
     "turn_memory_id",
     "unix_ms",
@@ -38,10 +43,30 @@ PROVEN = 3  # level from which age deletes no memory, and an order stands above 
 
 SHOWN, CITED, OPENED = "shown", "cited", "opened"
 TurnId = tuple[str, str]  # session id, prompt id
+Value = TypeVar("Value")
 
 
-@dataclass(frozen=True)
-class Event:
+class Row(msgspec.Struct, frozen=True):
+    """A stored value, defined once for store, wire, JSON and API."""
+
+    def fields(self) -> dict[str, Any]:
+        """Return the JSON object of the row."""
+        told: dict[str, Any] = msgspec.to_builtins(self)
+        return told
+
+    def as_row(self, kind: type[Value], **more: Any) -> Value:
+        """Return a row of a kind that has further fields."""
+        return kind(**msgspec.structs.asdict(self) | more)
+
+
+def replace(value: Value, **fields: Any) -> Value:
+    """Return a row, or a dataclass, with other fields."""
+    if isinstance(value, msgspec.Struct):
+        return msgspec.structs.replace(value, **fields)
+    return dataclasses.replace(value, **fields)  # type: ignore[type-var]
+
+
+class Event(Row, frozen=True):
     """A prompt, answer, tool call or session event. Append-only.
 
     kind: user | assistant | tool | task | remember | session_start | session_end | pre_compact | post_compact.
@@ -71,8 +96,7 @@ class EventCount(NamedTuple):
     rows: int
 
 
-@dataclass(frozen=True)
-class Memory:
+class Memory(Row, frozen=True):
     """A statement worth keeping, with the events it comes from.
 
     kind: as stored, a value of Kind or the place of a piece. See known_kind.
@@ -144,8 +168,7 @@ class Memory:
         return self.kind if self.known_kind is Kind.PIECE else ""
 
 
-@dataclass(frozen=True)
-class Usage:
+class Usage(Row, frozen=True):
     """A use of a memory. Ids alone, no text.
 
     how: shown (recall or a session's start gave it), cited (an answer named it), opened (a person or a model looked it
@@ -161,8 +184,7 @@ class Usage:
     at_ms: int
 
 
-@dataclass(frozen=True)
-class Chunk:
+class Chunk(Row, frozen=True):
     """A piece of text in the search index. Derived, rebuilt at will.
 
     memory_id: the memory that a hit on this chunk stands for. event_id: "" when the text is the memory's own.
@@ -193,8 +215,7 @@ class Chunk:
         return kind_of(self.category, self.role)
 
 
-@dataclass(frozen=True)
-class Hit:
+class Hit(Row, frozen=True):
     """A chunk found by lexical or vector search.
 
     lexical: raw BM25; cosine: raw dot product of unit vectors; None: not found by that search.

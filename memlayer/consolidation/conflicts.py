@@ -6,14 +6,14 @@ Time decides, not arrival: an older statement that comes in late (an import, a t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from memlayer.consolidation.conflict.another_value import content
 from memlayer.consolidation.conflict.compare import Verdict, judge
 from memlayer.consolidation.lineage import earlier_wording
 from memlayer.indexing.indexer import Indexer
 from memlayer.kinds import Category, Ended
-from memlayer.model import Memory, Scope
+from memlayer.model import Memory, Scope, replace
 from memlayer.ports import Store, memories_by_id
 from memlayer.text.terms import index_terms
 from memlayer.text.value_slots import slots

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from memlayer.consolidation import lineage
 from memlayer.consolidation.conflicts import Conflicts, Draft
@@ -13,7 +13,7 @@ from memlayer.consolidation.statement import as_said, daily_of, found_in, statem
 from memlayer.errors import UserError
 from memlayer.indexing.indexer import Indexer
 from memlayer.kinds import KINDS, PERSONS, Author, Category, Ended, Kind
-from memlayer.model import Event, Memory, unix_ms
+from memlayer.model import Event, Memory, replace, unix_ms
 from memlayer.ports import MemoryQuery, Store, events_by_id, memories_by_id
 from memlayer.records.sessions import Sessions
 from memlayer.records.tombstones import Tombstones

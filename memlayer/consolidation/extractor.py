@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from memlayer.consolidation.rules.extraction import Extraction
 from memlayer.edge.redaction.privacy import PRIVATE
 from memlayer.kinds import Ended, Kind
-from memlayer.model import Memory
+from memlayer.model import Memory, replace
 from memlayer.turns.evidence import MAX_QUOTE_CHARS, align, evidence_of, to_json
 from memlayer.turns.turn import spoken_text
 

@@ -7,11 +7,10 @@ other words) is a row beside it, whose key is the memory's key and four more cha
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from memlayer.edge.capture.spool import event_id
 from memlayer.kinds import Category, Ended
-from memlayer.model import Memory, citation_of
+from memlayer.model import Memory, citation_of, replace
 from memlayer.ports import MemoryQuery, Store
 
 MAX_VERSIONS = 1000

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
-from dataclasses import replace
 
 from memlayer.consolidation.extractor import RULES
 from memlayer.consolidation.rules.dates import with_dates
 from memlayer.consolidation.rules.extraction import Statement, kind_of
 from memlayer.edge.capture.spool import event_id
 from memlayer.kinds import Author, Category, Kind
-from memlayer.model import Memory
+from memlayer.model import Memory, replace
 from memlayer.text.sentences import USER
 from memlayer.turns.salience import new_memory
 from memlayer.turns.turn import MAX_MEMORY_CHARS, cut_whole, with_holes

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from memlayer.growth.levels import Facts, grow
-from memlayer.model import CITED, OPENED, SHOWN, Memory, Usage
+from memlayer.model import CITED, OPENED, SHOWN, Memory, Usage, replace
 from memlayer.ports import Store, UsageQuery, notes_in_force
 from memlayer.records.usages import MANY
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 from memlayer.errors import EmbedderError
 from memlayer.indexing.term_stats import TermStats
 from memlayer.kinds import Category
-from memlayer.model import Chunk, Memory, chunk_id
+from memlayer.model import Chunk, Memory, chunk_id, replace
 from memlayer.ports import DeletionPlan, Embedder, ScanProgress, Store, Vector, VectorCache, events_by_id
 from memlayer.text.terms import index_terms
 from memlayer.turns.opening import of_piece

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from memlayer.edge.capture import spool
@@ -13,7 +12,7 @@ from memlayer.edge.capture.tool_use import EVERY_TOOL, ToolRules
 from memlayer.indexing.indexer import Indexer
 from memlayer.indexing.retracted import retracted
 from memlayer.kinds import Kind
-from memlayer.model import GLOBAL, Event, Memory, TurnId, turn_memory_id
+from memlayer.model import GLOBAL, Event, Memory, TurnId, replace, turn_memory_id
 from memlayer.ports import ScanProgress, Store, memories_by_id
 from memlayer.records.projects import Projects
 from memlayer.records.sessions import Sessions

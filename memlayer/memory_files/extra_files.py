@@ -13,7 +13,7 @@ import stat
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from memlayer.edge.capture.spool import event_id
@@ -23,7 +23,7 @@ from memlayer.indexing.document import pieces_of
 from memlayer.indexing.indexer import Indexer
 from memlayer.kinds import Author, Category, Ended
 from memlayer.memory_files.markdown import plain_text
-from memlayer.model import GLOBAL, Memory
+from memlayer.model import GLOBAL, Memory, replace
 from memlayer.ports import MemoryQuery, Store
 from memlayer.records import small_files
 from memlayer.records.projects import Projects

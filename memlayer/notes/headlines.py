@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import cache
 from importlib import resources
 
-from memlayer.model import Memory
+from memlayer.model import Memory, replace
 from memlayer.notes.answer import parse_headlines
 from memlayer.notes.checks import headline_from, subject_from
 from memlayer.notes.merging import with_doubt

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from memlayer.briefing.past_sessions import of_a_script
@@ -18,7 +18,7 @@ from memlayer.consolidation.lineage import folded_under
 from memlayer.consolidation.statement import statement_of
 from memlayer.indexing.indexer import Indexer
 from memlayer.kinds import Author, Category, Ended, Kind
-from memlayer.model import Memory, citation_of
+from memlayer.model import Memory, citation_of, replace
 from memlayer.notes.answer import DraftNote, DraftTask, SessionAnswer
 from memlayer.notes.checks import MIN_TEXT_CHARS, CheckedNote, Refusal, RefusedNote, check, check_own, checked_summary
 from memlayer.notes.merging import is_unconfirmed, merge, taken_back, with_doubt

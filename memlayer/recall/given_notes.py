@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from memlayer.edge.capture import spool
@@ -79,7 +78,7 @@ def is_unanswered(event: Event, recorded: Collection[str], since_ms: int) -> boo
 def unanswered(event: Event) -> Row:
     """Return the entry of a prompt that its hook kept by itself."""
     gate = "no daemon answered in time; the prompt was kept"
-    return {**_head(asdict(event), event.project_id, "", True), "gate": gate, "given": [], "left_out": []}
+    return {**_head(event.fields(), event.project_id, "", True), "gate": gate, "given": [], "left_out": []}
 
 
 def _head(event: Mapping[str, Any], project_id: str, block: str, is_delivered: bool) -> Row:

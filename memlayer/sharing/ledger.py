@@ -11,7 +11,6 @@ import os
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from memlayer.edge.home import paths
@@ -58,7 +57,7 @@ def digest_of(row: Event | Memory | Usage) -> bytes:
     """Return a hash of all that is shared of a row."""
     if not isinstance(row, Memory):
         return b""  # never changes
-    fields = {name: value for name, value in vars(row).items() if name not in LOCAL_FIELDS}  # asdict: thrice the time
+    fields = {name: value for name, value in row.fields().items() if name not in LOCAL_FIELDS}
     raw = json.dumps(fields, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass")
     return hashlib.blake2b(raw, digest_size=DIGEST_BYTES).digest()
 
@@ -223,7 +222,7 @@ class Ledger:
         return [Usage(**json.loads(line)) for (line,) in self._all("SELECT line FROM waiting")]
 
     def wait_for(self, uses: Iterable[Usage]) -> None:
-        self._many("INSERT OR REPLACE INTO waiting VALUES (?, ?)", ((use.id, json.dumps(asdict(use))) for use in uses))
+        self._many("INSERT OR REPLACE INTO waiting VALUES (?, ?)", ((use.id, json.dumps(use.fields())) for use in uses))
 
     def waited(self, uses: Iterable[Usage]) -> None:
         self._many("DELETE FROM waiting WHERE id = ?", ((use.id,) for use in uses))

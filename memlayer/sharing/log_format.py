@@ -11,7 +11,7 @@ import re
 import secrets
 import zlib
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from memlayer import __version__
@@ -120,7 +120,7 @@ def unpacked(data: bytes, machine: str, seal: Seal) -> Content:
 
 def line_of(row: Event | Memory | Usage) -> dict[str, Any]:
     """Return a row's line."""
-    return {NAMES[type(row)]: asdict(row)}
+    return {NAMES[type(row)]: row.fields()}
 
 
 def ids_in(line: dict[str, Any]) -> list[str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from memlayer.errors import UserError
 from memlayer.indexing.indexer import Indexer
 from memlayer.kinds import Category
-from memlayer.model import GLOBAL, Event, Memory, Usage
+from memlayer.model import GLOBAL, Event, Memory, Usage, replace
 from memlayer.ports import MemoryQuery, Store, memories_by_id
 from memlayer.records.projects import Projects
 from memlayer.records.tombstones import TOOL, Tombstones
@@ -136,7 +136,7 @@ class Taking:
         out = []
         for event in events:
             kind = TOOL if event.kind == TOOL else Category.CONVERSATION
-            if gone.covers(asdict(event)) or gone.deleted_by_age_ms(event.at_ms, kind):
+            if gone.covers(event.fields()) or gone.deleted_by_age_ms(event.at_ms, kind):
                 done.forgotten += 1
             else:
                 out.append(event)

@@ -7,13 +7,13 @@ the daemon's writer's, and applying an event twice changes nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from memlayer.errors import UserError
 from memlayer.indexing.indexer import Indexer
 from memlayer.kinds import Category, Ended, Kind
-from memlayer.model import Event, Memory, unix_ms
+from memlayer.model import Event, Memory, replace, unix_ms
 from memlayer.ports import DeletionPlan, MemoryQuery, Store, memories_by_id
 from memlayer.records.tombstones import Tombstones
 from memlayer.tasks import sentences

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from memlayer.kinds import CATEGORIES, Author, Category, Ended, Kind
-from memlayer.model import Event, Memory
+from memlayer.model import Event, Memory, replace
 from memlayer.tasks.events import CREATED, Observation, TaskEvent, task_event
 from memlayer.tasks.keys import EntityType, entities_in
 from memlayer.tasks.states import By, Op, Status, Step, Task

@@ -9,14 +9,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from memlayer.edge.home import project, registry
 from memlayer.errors import ShareError, UserError
 from memlayer.indexing.indexer import Indexer
 from memlayer.memory_files.folders import digest_of
-from memlayer.model import GLOBAL, Memory, team_session
+from memlayer.model import GLOBAL, Memory, replace, team_session
 from memlayer.ports import MemoryQuery, Store, memories_by_id
 from memlayer.records.projects import Projects, git_setting
 from memlayer.records.tombstones import Tombstones

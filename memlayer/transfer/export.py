@@ -11,14 +11,14 @@ import json
 import os
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from memlayer import __version__
 from memlayer.errors import UserError
 from memlayer.indexing.indexer import Indexer
-from memlayer.model import GLOBAL, Event, Memory, Usage
+from memlayer.model import GLOBAL, Event, Memory, Usage, replace
 from memlayer.ports import MemoryQuery, ScanProgress, Store, events_by_id, memories_by_id
 from memlayer.records.projects import Projects
 from memlayer.records.sessions import Session, Sessions
@@ -61,7 +61,7 @@ def write(path: str, store: Store, projects: Projects, sessions: Sessions, progr
 
             def rows(records: Sequence[Event] | Sequence[Memory] | Sequence[Usage]) -> None:
                 for row in records:
-                    line(_NAMES[type(row)], asdict(row))
+                    line(_NAMES[type(row)], row.fields())
                     counts.events += isinstance(row, Event)
                     counts.memories += isinstance(row, Memory)
                     counts.usages += isinstance(row, Usage)
@@ -177,7 +177,7 @@ class ExportFile:
         known = {*events_by_id(self._store, (event.id for event in part.events))}
         known |= {*memories_by_id(self._store, (memory.id for memory in part.memories))}
         gone = self._tombstones
-        events = [event for event in part.events if not gone.covers(asdict(event), is_history=True)]
+        events = [event for event in part.events if not gone.covers(event.fields(), is_history=True)]
         memories = [
             memory
             for memory in part.memories

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from memlayer.edge.capture.payload import NOISE, OWN_COMMAND, clean
 from memlayer.kinds import CATEGORIES, KINDS, Author, Category, Kind
 from memlayer.kinds import mark_of as words_before
-from memlayer.model import Event, Memory, turn_memory_id
+from memlayer.model import Event, Memory, replace, turn_memory_id
 from memlayer.turns.questions import is_open_question
 from memlayer.turns.salience import importance, is_routine, is_routine_text, new_memory
 from memlayer.turns.turn import ASSISTANT, MAX_MEMORY_CHARS, USER, readable, turn_text

@@ -18,6 +18,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from memlayer.errors import MemlayerError
+from memlayer.model import replace
 from memlayer.view.source import EVERY, Source
 from memlayer.view.texts import short
 from memlayer.wire import record as record_ops
@@ -115,8 +116,8 @@ class Live:
                     new = [row for row in reversed(rows) if row.id not in known]
                     known = {row.id for row in rows}
                     for row in new:
-                        text = short(row.text, PREVIEW_CHARS)
-                        self._tell("events", row.changed(text=text).fields(), row)
+                        told = replace(row, text=short(row.text, PREVIEW_CHARS))
+                        self._tell("events", told.fields(), row)
                     seen_ms = max([seen_ms, *(row.at_ms for row in rows)])
             await asyncio.sleep(LOOK_S)
 

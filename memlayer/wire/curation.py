@@ -16,7 +16,7 @@ class Removed(Message):
     chunks: int = 0
 
 
-class ForgottenMemory(MemoryRow):
+class ForgottenMemory(MemoryRow, frozen=True):
     """A memory that goes. along: because of another one."""
 
     along: bool = False
@@ -60,7 +60,7 @@ class Aged(Message):
 class ReviewItem(Message):
     """A memory under review. against: the memory that it contradicts."""
 
-    memory: MemoryRow = field(default_factory=MemoryRow)
+    memory: MemoryRow
     reason: str = ""
     why: str = ""
     against: MemoryRow | None = None

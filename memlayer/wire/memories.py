@@ -4,42 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec import field
-
+from memlayer.model import Event, Memory
 from memlayer.wire.message import Asking, Limit, Message, Names, Path, Share, TextOrNone, Whole
 
 
-class MemoryRow(Message):
-    """A memory (model.Memory) with the name of its project.
+class MemoryRow(Memory, frozen=True):
+    """A memory with its project's name. text: with its kind's mark."""
 
-    text: with the mark of its kind. headline: "" where nobody wrote one.
-    """
-
-    id: str = ""
-    key: str = ""
-    citation: str = ""
-    category: str = ""
-    kind: str = ""
-    text: str = ""
-    importance: float = 0.0
-    project_id: str = ""
     project: str = ""
-    session_id: str = ""
-    prompt_id: str = ""
-    source_ids: list[str] = []
-    at_ms: int = 0
-    by: str = ""
-    ended_because: str = ""
-    ended_ms: int = 0
-    superseded_by: str = ""
-    pinned: bool = False
-    rules: int = 0
-    evidence: str = ""
-    level: int = 0
-    files: list[str] = []
-    error: str = ""
-    headline: str = ""
-    subject: str = ""
 
 
 class SearchMode(Message):
@@ -80,7 +52,7 @@ class Recalled(SearchMode):
     candidates: list[Candidate] = []
 
 
-class Hit(MemoryRow):
+class Hit(MemoryRow, frozen=True):
     """A memory that a search found, best first.
 
     preview: the start of its text. event_type: turn, day, note or the kind of a statement. path: of the file that holds
@@ -97,7 +69,7 @@ class Hit(MemoryRow):
     end_line: int = 0
 
 
-class DoneTurn(MemoryRow):
+class DoneTurn(MemoryRow, frozen=True):
     """A turn whose tool call holds the words. snippet: the call."""
 
     snippet: str = ""
@@ -108,16 +80,6 @@ class Hits(SearchMode):
 
     hits: list[Hit] = []
     done: list[DoneTurn] = []
-
-
-class EventRow(Message):
-    """A source of a memory."""
-
-    id: str = ""
-    kind: str = ""
-    text: str = ""
-    at_ms: int = 0
-    source: str = ""
 
 
 class UseRow(Message):
@@ -164,10 +126,10 @@ class Shown(Message):
     growth: a level and the facts behind it (growth.levels), {} for no statement.
     """
 
-    memory: MemoryRow = field(default_factory=MemoryRow)
+    memory: MemoryRow
     newer: list[MemoryRow] = []
     older: list[MemoryRow] = []
-    events: list[EventRow] = []
+    events: list[Event] = []
     cited_in: list[UseRow] = []
     missing: list[MissingSource] = []
     beside: list[str] = []
@@ -190,7 +152,7 @@ class Memories(Message):
     memories: list[MemoryRow] = []
 
 
-class CitedMemory(MemoryRow):
+class CitedMemory(MemoryRow, frozen=True):
     """A memory with counts of its uses."""
 
     cited: int = 0
@@ -225,7 +187,7 @@ class Remembered(Message):
     contradicts: pinned memories that say otherwise.
     """
 
-    memory: MemoryRow = field(default_factory=MemoryRow)
+    memory: MemoryRow
     is_new: bool = False
     older: list[MemoryRow] = []
     newer: list[MemoryRow] = []
@@ -235,23 +197,13 @@ class Remembered(Message):
 class Changed(Message):
     """A memory after its change."""
 
-    memory: MemoryRow = field(default_factory=MemoryRow)
+    memory: MemoryRow
 
 
-class SourceRow(Message):
-    """A source of a version, without its text."""
+class Version(MemoryRow, frozen=True):
+    """A memory's version. sources: without their texts."""
 
-    id: str = ""
-    kind: str = ""
-    at_ms: int = 0
-    session_id: str = ""
-    source: str = ""
-
-
-class Version(MemoryRow):
-    """A memory's version."""
-
-    sources: list[SourceRow] = []
+    sources: list[Event] = []
 
 
 class Versions(Message):

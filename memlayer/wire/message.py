@@ -40,12 +40,10 @@ class Message(msgspec.Struct, rename=_NAMES):
     def of(cls, record: object, **more: Any) -> Self:
         """Return the message with a record's fields of the same names.
 
-        more: the fields that the record does not have, or has otherwise. One that may be missing may be missing here.
+        more: the other fields, and those that differ.
         """
-        for name, default in zip(cls.__struct_fields__, cls.__struct_defaults__, strict=True):
-            if name not in more and (default is not msgspec.UNSET or hasattr(record, name)):
-                more[name] = getattr(record, name)
-        return cls(**more)
+        own = {name: getattr(record, name) for name in cls.__struct_fields__ if hasattr(record, name)}
+        return cls(**own | more)
 
     @classmethod
     def parse(cls, sent: object) -> Self:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memlayer.model import Event
 from memlayer.wire.message import Asking, Limit, Message, Names, Path, Whole
 
 
@@ -32,19 +33,10 @@ class ProjectChosen(Message):
     former_count: int = 0
 
 
-class StoredEvent(Message):
-    """An event of the record (model.Event), with its project's name."""
+class StoredEvent(Event, frozen=True):
+    """An event of the record, with its project's name."""
 
-    id: str = ""
-    kind: str = ""
-    session_id: str = ""
-    project_id: str = ""
     project: str = ""
-    prompt_id: str = ""
-    text: str = ""
-    at_ms: int = 0
-    source: str = ""
-    detail: str = ""
 
 
 class EventsFound(Message):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from msgspec import field
-
 from memlayer.wire.memories import MemoryRow
 from memlayer.wire.message import Asking, Message, Path
 
@@ -208,7 +206,7 @@ class TeamLeft(Message):
 class Promoted(Message):
     """A promoted memory, its team's address, and why it waits, or ""."""
 
-    memory: MemoryRow = field(default_factory=MemoryRow)
+    memory: MemoryRow
     address: str = ""
     problem: str = ""
 

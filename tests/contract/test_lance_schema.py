@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Coroutine
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from memlayer.adapters.lance.store import LanceStore
 from memlayer.adapters.lance.table import LanceTable
 from memlayer.errors import StoreError
 from memlayer.kinds import Ended
+from memlayer.model import replace
 from memlayer.ports import MemoryQuery, Selection
 from tests.support.store_rows import DIMENSIONS, make_event, make_memory
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from memlayer.adapters.lance.store import LanceStore
 from memlayer.kinds import Ended
-from memlayer.model import Chunk, Memory
+from memlayer.model import Chunk, Memory, replace
 from tests.support.store_rows import DIMENSIONS, make_chunk, make_memory
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from memlayer.errors import StoreError
 from memlayer.kinds import Ended
-from memlayer.model import PROVEN, Scope
+from memlayer.model import PROVEN, Scope, replace
 from memlayer.ports import DeletionPlan, MemoryQuery, RetentionCutoffs, Selection, Store
 from memlayer.text.terms import query_terms
 from tests.support.store_rows import EMBEDDER, make_chunk, make_event, make_memory

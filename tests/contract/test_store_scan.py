@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from threading import Thread
 
 from memlayer.kinds import Ended
-from memlayer.model import Event, Memory
+from memlayer.model import Event, Memory, replace
 from memlayer.ports import Store
 from tests.support.store_rows import make_chunk, make_event, make_memory
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from memlayer.errors import StoreError
-from memlayer.model import Scope
+from memlayer.model import Scope, replace
 from memlayer.ports import Holding, Store
 from memlayer.text.terms import query_terms
 from tests.support.store_rows import EMBEDDER, make_chunk, make_event

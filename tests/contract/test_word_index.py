@@ -6,7 +6,6 @@ import math
 import random
 import threading
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from memlayer.adapters.lance.search import MAX_WORD_ROWS, ChunkSearch
 from memlayer.adapters.lance.store import LanceStore
 from memlayer.adapters.search.project_rows import GOES_FIRST_S, RecentProjects
 from memlayer.adapters.search.word_index import ProjectWords
-from memlayer.model import Chunk, Scope
+from memlayer.model import Chunk, Scope, replace
 from memlayer.ports import Holding
 from memlayer.text.terms import K1, B
 from tests.support.store_rows import DIMENSIONS, make_chunk

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memlayer.adapters.lance.store import LanceStore
-from memlayer.model import Chunk, Event, Memory, Scope, citation_of
+from memlayer.model import Chunk, Event, Memory, Scope, citation_of, replace
 from memlayer.ports import MemoryQuery, Selection, Store
 from memlayer.text.terms import index_terms, query_terms
 from tests.support.hash_embedder import HashEmbedder

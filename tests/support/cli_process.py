@@ -37,6 +37,7 @@ MEMORY: dict[str, Any] = {
     "importance": 0.5,
     "at_ms": AT_MS,
     "session_id": "8f3a12cd-aaaa",
+    "prompt_id": "p1",
     "project_id": "p1",
     "project": "shop",
     "by": "person",
@@ -45,11 +46,15 @@ MEMORY: dict[str, Any] = {
     "source_ids": ["e1"],
 }
 HIT = {
-    **{name: MEMORY[name] for name in ("key", "citation", "category", "at_ms", "session_id", "project_id", "project")},
+    **MEMORY,
     "score": 0.71,
     "parts": {"relevance": 0.8, "lexical": 0.61, "vector": None, "importance": 0.5, "recency": 0.42},
     "snippet": LONG,
 }
+EVENT = {
+    "id": "e1", "kind": "user", "session_id": "8f3a12cd-aaaa", "project_id": "p1", "prompt_id": "p1", "text": LONG,
+    "at_ms": AT_MS,
+}  # fmt: skip
 FOUND = {"mode": "hybrid", "why": "", "hits": [HIT]}
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import replace
 
 from memlayer.adapters.search.word_sounds import WordSounds
 from memlayer.errors import StoreError
 from memlayer.kinds import Category
-from memlayer.model import PROVEN, Chunk, Event, EventCount, Hit, Memory, Scope, Usage
+from memlayer.model import PROVEN, Chunk, Event, EventCount, Hit, Memory, Scope, Usage, replace
 from memlayer.ports import (
     ANY_MEMORY,
     Damage,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,7 +16,7 @@ from memlayer.disclosure import (
     shortened,
     timeline_text,
 )
-from memlayer.model import Memory
+from memlayer.model import Memory, replace
 from memlayer.text.chunking import estimate_tokens
 from memlayer.turns.outcome import WorkDone
 

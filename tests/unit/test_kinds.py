@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from memlayer.edge.mcp import BY_NAME, NOTE_KINDS
@@ -12,13 +10,14 @@ from memlayer.kinds import (
     CATEGORIES,
     KINDS,
     NOTED,
+    Author,
     Category,
+    Ended,
     Kind,
     category_named,
-    category_of,
     kind_of,
 )
-from memlayer.model import memory_key
+from memlayer.model import memory_key, replace
 from tests.support.store_rows import make_memory
 
 
@@ -83,8 +82,9 @@ def test_a_stored_kind_is_known(category: Category, stored: str, kind: Kind, pla
 
 
 def test_category_of_another_version_is_kept_as_a_note() -> None:
-    assert category_of("daily") is Category.DAILY
-    assert category_of("episode") is Category.CUSTOM
+    assert Category("daily") is Category.DAILY
+    assert Category("episode") is Category.CUSTOM
+    assert Author("a later one") is Author.UNCLEAR and Ended("for a later reason") is Ended.LET_GO
 
 
 def test_keys_begin_with_the_category() -> None:

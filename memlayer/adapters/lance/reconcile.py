@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
@@ -14,14 +14,14 @@ from memlayer.adapters.lance.schema import (
     COLUMNS,
     MEMORIES,
     chunks_from,
-    memories_from,
+    rows_from,
     rows_to_arrow,
     schema_of,
 )
 from memlayer.adapters.lance.table import LanceTable
 from memlayer.edge.counting import counted
 from memlayer.kinds import Category, Ended
-from memlayer.model import Chunk, Memory
+from memlayer.model import Chunk, Memory, replace
 
 PINNED = 1.0  # the importance of pinned memories in the index, see indexing.indexer
 
@@ -47,7 +47,7 @@ def put_right(folder: Path, memories: LanceTable, chunks: LanceTable | None, set
 
     chunks: None where they are damaged as well. Raises StoreError.
     """
-    rows = memories_from(memories.select(COLUMNS[MEMORIES]))
+    rows = rows_from(memories, Memory)
     if chunks is None:
         reconciled = unknown(rows, set_back)
     else:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from memlayer.adapters.lance.schema import CHUNK_CATEGORY, CHUNKS, COLUMNS
 from memlayer.adapters.sqlite_files import DispensableFile, in_batches, marks
-from memlayer.kinds import category_of
+from memlayer.kinds import Category
 from memlayer.model import Chunk
 
 FILE_NAME = "rows.sqlite"
@@ -179,5 +179,5 @@ def _packed(chunk: Chunk) -> bytes:
 
 def _unpacked(packed: bytes) -> Chunk:
     values = json.loads(zlib.decompress(packed))
-    values[CHUNK_CATEGORY] = category_of(values[CHUNK_CATEGORY])
+    values[CHUNK_CATEGORY] = Category(values[CHUNK_CATEGORY])
     return Chunk(*values)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
 from itertools import repeat
 from typing import Any, TypeVar
 
+import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from memlayer.errors import StoreError
-from memlayer.kinds import Category, author_of, category_of, ended_of
+from memlayer.kinds import Category
 from memlayer.model import Chunk, Event, Memory, Scope, Usage
 from memlayer.ports import MemoryQuery
 
@@ -34,22 +34,16 @@ SCHEMA_VERSION = 6
 QUARTER_MS = 900_000  # every zone of the world begins its day with one
 
 Record = TypeVar("Record", Memory, Chunk)
+Value = TypeVar("Value", Event, Memory, Usage)
 
 
-_TYPES = {
-    "str": pa.string(),
-    "Category": pa.string(),
-    "Author": pa.string(),
-    "Ended": pa.string(),
-    "int": pa.int64(),
-    "float": pa.float64(),
-    "bool": pa.bool_(),
-    "tuple[str, ...]": pa.list_(pa.string()),
-}
+_TYPES = {int: pa.int64(), float: pa.float64(), bool: pa.bool_(), tuple[str, ...]: pa.list_(pa.string())}
 # The fields of model.py, in their order, but the vector: a change there is a new SCHEMA_VERSION with a migration.
 _FIELDS = {
     table: [
-        pa.field(field.name, _TYPES[str(field.type)], nullable=False) for field in fields(model) if field.name != VECTOR
+        pa.field(field.name, _TYPES.get(field.type, pa.string()), nullable=False)
+        for field in msgspec.structs.fields(model)
+        if field.name != VECTOR
     ]
     for table, model in ((EVENTS, Event), (MEMORIES, Memory), (CHUNKS, Chunk), (USAGES, Usage))
 }
@@ -88,38 +82,16 @@ def vectors_to_arrow(ids: Sequence[str], vectors: Sequence[Sequence[float]], mod
     return pa.table([pa.array(ids, pa.string()), [model] * len(ids), pa.array(vectors, field.type)], schema=schema)
 
 
-def events_from(table: Any) -> list[Event]:
-    """Convert rows of the events table, in their order."""
-    return [Event(**row) for row in table.select(COLUMNS[EVENTS]).to_pylist()]
-
-
-def usages_from(table: Any) -> list[Usage]:
-    """Rows of the usages table, in their order."""
-    return [Usage(**row) for row in table.select(COLUMNS[USAGES]).to_pylist()]
-
-
-def memories_from(table: Any) -> list[Memory]:
-    """Convert rows of the memories table, in their order."""
-    return [
-        Memory(
-            **{
-                **row,
-                "category": category_of(row["category"]),
-                "by": author_of(row["by"]),
-                "ended_because": ended_of(row["ended_because"]),
-                "source_ids": tuple(row["source_ids"]),
-                "files": tuple(row["files"]),
-            }
-        )
-        for row in table.select(COLUMNS[MEMORIES]).to_pylist()
-    ]
+def rows_from(table: Any, kind: type[Value]) -> list[Value]:
+    """Convert rows of a table but chunks, in their order."""
+    return msgspec.convert(table.select(kind.__struct_fields__).to_pylist(), list[kind])  # type: ignore[valid-type]
 
 
 def chunks_from(table: Any) -> list[Chunk]:
     """Convert rows of chunks, in order, without vectors, perhaps without terms."""
     names = table.column_names
     columns = [table.column(name).to_pylist() if name in names else _BLANKS for name in COLUMNS[CHUNKS]]
-    columns[CHUNK_CATEGORY] = list(map(category_of, columns[CHUNK_CATEGORY]))
+    columns[CHUNK_CATEGORY] = list(map(Category, columns[CHUNK_CATEGORY]))
     return [Chunk(*values) for values in zip(*columns, strict=False)]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from memlayer.adapters.lance.search import ChunkSearch
 from memlayer.adapters.lance.table import LoopThread, batches
 from memlayer.errors import StoreError
 from memlayer.kinds import Category
-from memlayer.model import Chunk, Event, EventCount, Hit, Memory, Scope, Usage
+from memlayer.model import Chunk, Event, EventCount, Hit, Memory, Scope, Usage, replace
 from memlayer.ports import (
     ANY_MEMORY,
     Damage,
@@ -87,7 +86,7 @@ class LanceStore:
         where = schema.matching(id=ids, prompt_id=prompt_ids, session_id=session_id, project_id=project_id, kind=kind)
         where = schema.all_of(where, schema.since(since_ms), schema.before(before_ms))
         rows = self._tables[EVENTS].first(COLUMNS[EVENTS], where, limit, schema.ORDERS["newest"])
-        return schema.events_from(rows)[::-1]
+        return schema.rows_from(rows, Event)[::-1]
 
     def event_counts(self, project_id: str = "", since_ms: int = 0) -> list[EventCount]:
         where = schema.all_of(schema.matching(project_id=project_id), schema.since(since_ms))
@@ -95,10 +94,8 @@ class LanceStore:
         return [EventCount(*row) for row in schema.quarters(rows)]
 
     def memories(self, query: MemoryQuery = ANY_MEMORY) -> list[Memory]:
-        order = schema.ORDERS[query.order]
-        return schema.memories_from(
-            self._tables[MEMORIES].first(COLUMNS[MEMORIES], schema.of_query(query), query.limit, order)
-        )
+        where, order = schema.of_query(query), schema.ORDERS[query.order]
+        return schema.rows_from(self._tables[MEMORIES].first(COLUMNS[MEMORIES], where, query.limit, order), Memory)
 
     def turn_counts(self, session_ids: Sequence[str]) -> dict[str, int]:
         where = schema.matching(session_id=session_ids, category=Category.CONVERSATION)
@@ -122,9 +119,8 @@ class LanceStore:
             memory_id=query.memory_ids, session_id=query.session_id, project_id=query.project_id, how=query.how
         )
         where = schema.all_of(where, schema.since(query.since_ms))
-        return schema.usages_from(
-            self._tables[USAGES].first(COLUMNS[USAGES], where, query.limit, schema.ORDERS["newest"])
-        )
+        rows = self._tables[USAGES].first(COLUMNS[USAGES], where, query.limit, schema.ORDERS["newest"])
+        return schema.rows_from(rows, Usage)
 
     def prune_usages(self) -> int:
         with self._writing:
@@ -133,13 +129,13 @@ class LanceStore:
             return deletion.drop_usages(self._tables, sorted(used - known))
 
     def scan(self, consume: Callable[[Sequence[Event] | Sequence[Memory] | Sequence[Usage]], None]) -> None:
-        def hand_over(name: str, read: Callable[[Any], list[Any]]) -> None:
-            columns = COLUMNS[name]
-            self._tables[name].scan(columns, "id IS NOT NULL", _ROWS_AT_ONCE, lambda rows: consume(read(rows)))
+        def hand_over(name: str, kind: type[Any]) -> None:
+            read: Callable[[Any], None] = lambda rows: consume(schema.rows_from(rows, kind))  # noqa: E731
+            self._tables[name].scan(COLUMNS[name], "id IS NOT NULL", _ROWS_AT_ONCE, read)
 
-        hand_over(EVENTS, schema.events_from)
-        hand_over(MEMORIES, schema.memories_from)
-        hand_over(USAGES, schema.usages_from)
+        hand_over(EVENTS, Event)
+        hand_over(MEMORIES, Memory)
+        hand_over(USAGES, Usage)
 
     # -- chunks
 

@@ -11,9 +11,9 @@ from memlayer.compose import Services
 from memlayer.daemon.ops.requests import (
     OPEN_WAIT_S,
     Progress,
-    memory_row,
     named,
     project_of,
+    row_of,
     services_of,
     session_named,
 )
@@ -67,8 +67,7 @@ def forget(state: State, arguments: ops.Forget, progress: Progress) -> ops.Forgo
         job = lambda: erase(state, selection, keep_sources=keep_sources)  # noqa: E731
         plan, removed, left = state.jobs.submit("forget %d" % id(arguments), job).result()
     memories: list[ops.ForgottenMemory] = [
-        ops.ForgottenMemory.of(memory_row(state, memory), along=memory.id not in plan.named_ids)
-        for memory in plan.memories
+        row_of(state, memory, ops.ForgottenMemory, along=memory.id not in plan.named_ids) for memory in plan.memories
     ]
     return ops.Forgotten(
         memories=memories,

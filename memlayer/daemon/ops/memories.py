@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from memlayer.consolidation import lineage
-from memlayer.daemon.ops.requests import Progress, memory_row, one_named, services_of
+from memlayer.daemon.ops.requests import Progress, memory_row, one_named, row_of, services_of
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import batches, derived
 from memlayer.edge.capture.payload import clean
 from memlayer.errors import UserError
 from memlayer.kinds import Category
-from memlayer.model import Memory
+from memlayer.model import Memory, replace
 from memlayer.ports import MemoryQuery, events_by_id
 from memlayer.wire import memories as ops
 
@@ -90,17 +90,11 @@ def history(state: State, arguments: ops.History, progress: Progress) -> ops.Ver
     newest = lineage.head(store, memory)
     versions = [newest, *lineage.before(store, newest)]
     events = events_by_id(store, (source for version in versions for source in version.source_ids))
+    said = {key: replace(event, text="") for key, event in events.items() if event.kind in SAID}
     return ops.Versions(
         asked=memory.id,
         versions=[
-            ops.Version.of(
-                memory_row(state, version),
-                sources=[
-                    ops.SourceRow.of(events[key])
-                    for key in version.source_ids
-                    if key in events and events[key].kind in SAID
-                ],
-            )
+            row_of(state, version, ops.Version, sources=[said[key] for key in version.source_ids if key in said])
             for version in versions
         ],
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 
 from memlayer import compose
@@ -15,7 +15,7 @@ from memlayer.daemon.tasks import batches, derived, reading
 from memlayer.edge.capture.payload import clean
 from memlayer.errors import UserError
 from memlayer.kinds import Author, Category
-from memlayer.model import Memory
+from memlayer.model import Memory, replace
 from memlayer.notes import checks
 from memlayer.notes.answer import MAX_FILES, DraftNote
 from memlayer.notes.headlines import NOTES_IN_A_CALL, headlines_prompt, headlines_request, without_headline

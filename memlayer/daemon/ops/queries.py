@@ -18,6 +18,7 @@ from memlayer.daemon.ops.requests import (
     memory_row,
     named,
     project_of,
+    row_of,
     scope_of,
     score_parts,
     services_of,
@@ -123,8 +124,10 @@ def search(state: State, arguments: ops.Search, progress: Progress) -> ops.Hits:
     def row(hit: Found) -> ops.Hit:
         place = lines.of(hit.memory)
         mark = ("(older; newer: %s) " % hit.newer if hit.newer else "") + mark_of(hit.memory)
-        return ops.Hit.of(
-            memory_row(state, hit.memory),
+        return row_of(
+            state,
+            hit.memory,
+            ops.Hit,
             score=hit.score.score,
             parts=score_parts(hit.score),
             snippet=mark + snippet(hit.chunk.text, rarity, SNIPPET_CHARS, most=SNIPPET_SENTENCES),
@@ -142,9 +145,7 @@ def search(state: State, arguments: ops.Search, progress: Progress) -> ops.Hits:
         mode=mode,
         why=why,
         hits=[row(hit) for hit in hits],
-        done=[
-            ops.DoneTurn.of(memory_row(state, memory), snippet=event.text, at_ms=event.at_ms) for memory, event in done
-        ],
+        done=[row_of(state, memory, ops.DoneTurn, snippet=event.text, at_ms=event.at_ms) for memory, event in done],
     )
 
 
@@ -176,11 +177,7 @@ def _match(state: State, services: compose.Services, memory: Memory) -> ops.Show
         memory=memory_row(state, memory),
         newer=[memory_row(state, version) for version in newer],
         older=[memory_row(state, version) for version in older],
-        events=[
-            ops.EventRow.of(event)
-            for event in events
-            if event.kind != Kind.TASK  # `task show` has its steps
-        ],
+        events=[event for event in events if event.kind != Kind.TASK],  # `task show` has its steps
         cited_in=[
             ops.UseRow(session_id=session_id, at_ms=at_ms) for session_id, at_ms in sessions_citing(store, memory.id)
         ],
@@ -288,8 +285,10 @@ def citations(state: State, arguments: ops.Citations, progress: Progress) -> ops
     memories = memories_by_id(store, chosen)
     return ops.Cited(
         memories=[
-            ops.CitedMemory.of(
-                memory_row(state, memories[memory_id]),
+            row_of(
+                state,
+                memories[memory_id],
+                ops.CitedMemory,
                 cited=len(cited.get(memory_id, ())),
                 cited_sessions=_sessions(cited.get(memory_id, [])),
                 shown_sessions=_sessions(shown.get(memory_id, [])),

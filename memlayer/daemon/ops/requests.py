@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from inspect import isfunction, signature
 from types import ModuleType
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 from memlayer import compose
 from memlayer.daemon.resources.state import Progress as Progress
@@ -28,6 +28,7 @@ MATCHES_SHOWN, MATCH_CHARS = 8, 40  # of the sessions that a start of an id may 
 ANYWHERE = Scope(None)
 
 Fields = dict[str, Any]
+MemoryKind = TypeVar("MemoryKind", bound=ops.MemoryRow)
 OpHandler = Callable[[State, Any, Progress], Message]
 PARAMETERS = ["state", "arguments", "progress"]  # of a handler
 
@@ -123,12 +124,9 @@ def one_named(store: Store, name: str) -> Memory:
 
 def category_given(value: str) -> Category | None:
     """Return the category of a request, None for any. Raises UserError."""
-    if not value:
-        return None
-    try:
-        return Category(value)
-    except ValueError:
-        raise UserError("%.40r is no category. Give one of %s" % (value, ", ".join(Category))) from None
+    if value not in ("", *Category):
+        raise UserError("%.40r is no category. Give one of %s" % (value, ", ".join(Category)))
+    return Category(value) if value else None
 
 
 class About(NamedTuple):
@@ -154,11 +152,13 @@ def about_given(state: State, query: str, scope: Scope) -> About:
 
 def memory_row(state: State, memory: Memory) -> ops.MemoryRow:
     """Return a memory as every answer has it, with its project's name."""
-    return ops.MemoryRow.of(
-        memory,
-        text=marked_text(memory),
-        project=state.projects.name(memory.project_id),
-    )
+    return row_of(state, memory, ops.MemoryRow)
+
+
+def row_of(state: State, memory: Memory, kind: type[MemoryKind], **more: Any) -> MemoryKind:
+    """Return a memory as a row of a kind with further fields."""
+    project = state.projects.name(memory.project_id)
+    return memory.as_row(kind, **{"text": marked_text(memory), "project": project, **more})
 
 
 def score_parts(score: Score) -> dict[str, float | None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ from memlayer.briefing.listed_start import BY_MODEL, EXPLANATION, REST_SESSIONS,
 from memlayer.briefing.working_set import FRESH_SESSIONS, compose, in_short, live_tasks, without_host_lines
 from memlayer.edge.redaction.privacy import strip_own_blocks
 from memlayer.kinds import Author, Category, Ended, Kind
-from memlayer.model import CITED, GLOBAL, Event, Memory, citation_of, team_session, usage_of
+from memlayer.model import CITED, GLOBAL, Event, Memory, citation_of, replace, team_session, usage_of
 from memlayer.ports import MemoryQuery
 from memlayer.text.context_block import entry_lines, text_of
 from memlayer.turns.headline import headline_of

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from memlayer.briefing.listed_start import RULES_HEADING, rules_in
 from memlayer.briefing.working_set import compose, in_short
-from memlayer.model import GLOBAL
+from memlayer.model import GLOBAL, replace
 from memlayer.text.context_block import entry_lines, text_of
 from tests.unit.briefing.test_working_set import ORDER, RULES, Kept
 

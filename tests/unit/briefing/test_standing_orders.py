@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from memlayer.briefing.standing_orders import LEAD, standing_orders
 from memlayer.kinds import Author, Ended
-from memlayer.model import GLOBAL, Memory, citation_of
+from memlayer.model import GLOBAL, Memory, citation_of, replace
 from tests.support.memory_store import MemoryStore
 
 

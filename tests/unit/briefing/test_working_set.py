@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from memlayer.briefing.past_sessions import FAILING, MAX_SESSIONS, REVERTED, UNCOMMITTED
@@ -21,7 +19,7 @@ from memlayer.briefing.summary_text import (
 from memlayer.briefing.working_set import WorkingSetRules, compose
 from memlayer.edge.redaction.privacy import strip_own_blocks
 from memlayer.kinds import Author, Ended, Kind
-from memlayer.model import GLOBAL, Memory, citation_of
+from memlayer.model import GLOBAL, Memory, citation_of, replace
 from memlayer.ports import MemoryQuery
 from memlayer.text import context_block
 from tests.support.memory_store import MemoryStore

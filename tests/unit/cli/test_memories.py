@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memlayer.edge.capture import spool
-from tests.support.cli_process import AT_MS, MEMORY, Cli
+from tests.support.cli_process import AT_MS, EVENT, MEMORY, Cli
 from tests.support.scripted_daemon import ScriptedDaemon
 
 CORE = {**MEMORY, "key": "core_0123", "category": "core", "kind": "decision", "text": "배포는 화요일에 한다"}
@@ -83,9 +83,8 @@ def test_what_is_asked_and_said(cli: Cli, arguments: tuple[str, ...], asked: tup
 
 
 def test_history_shows_states_and_sources(cli: Cli) -> None:
-    source = {"id": "e1", "kind": "user", "at_ms": AT_MS, "session_id": "8f3a12cd-aaaa", "source": "hook"}
     versions = [
-        {**CORE, "id": "new", "sources": [source]},
+        {**CORE, "id": "new", "sources": [EVENT]},
         {**OLD, "id": "old", "ended_because": "replaced", "sources": []},
         {**OLD, "id": "word", "ended_because": "reworded", "sources": []},
     ]

@@ -11,7 +11,7 @@ import pytest
 
 from memlayer.edge.ipc import protocol
 from memlayer.wire import memories as ops
-from tests.support.cli_process import AT_MS, FOUND, HIT, LONG, MAIN, MEMORY, Cli
+from tests.support.cli_process import AT_MS, EVENT, FOUND, HIT, LONG, MAIN, MEMORY, Cli
 from tests.support.scripted_daemon import ScriptedDaemon
 
 
@@ -156,7 +156,7 @@ def test_recall_explains_every_candidate(cli: Cli) -> None:
 
 @pytest.mark.parametrize("given", ["x9Yz2w", "[mem:x9Yz2w]", "mem:x9Yz2w", "[mem:x9Yz2w].", "(`x9Yz2w`),", "“x9Yz2w”"])
 def test_show_accepts_citation_forms(cli: Cli, given: str) -> None:
-    events = [{"id": "e1", "kind": "user", "text": "어디에 저장할까?\n둘째 줄", "at_ms": AT_MS, "source": "hook"}]
+    events = [{**EVENT, "text": "어디에 저장할까?\n둘째 줄"}]
     around = [{"key": "turn_b", "citation": "bbbbbb", "at_ms": AT_MS, "text": "next", "mine": False}]
     match = {"memory": MEMORY, "events": events, "neighbours": around}
     with ScriptedDaemon(cli.home, {"show": {"matches": [match, match]}}) as daemon:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ import pytest
 from memlayer.consolidation import consolidator
 from memlayer.consolidation.rules.extraction import Extraction, Statement
 from memlayer.kinds import Ended, Kind
-from memlayer.model import Memory
+from memlayer.model import Memory, replace
 from memlayer.ports import MemoryQuery
 from tests.support.consolidating_in_memory import DAY_MS, Consolidating
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from memlayer.daemon.ops.agent_compaction import session_constraints
 from memlayer.kinds import Ended
-from memlayer.model import Event
+from memlayer.model import Event, replace
 from tests.support.memory_store import MemoryStore
 from tests.unit.briefing.test_standing_orders import order
 

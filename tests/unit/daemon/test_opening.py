@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import threading
 from concurrent.futures import Future
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from memlayer.config.embedding import EmbeddingSettings
 from memlayer.daemon import opening
 from memlayer.daemon.resources.state import State
 from memlayer.kinds import Author, Category, Kind
+from memlayer.model import replace
 from memlayer.records.metrics import Metrics
 from memlayer.records.sessions import Sessions
 from tests.support.store_rows import make_memory

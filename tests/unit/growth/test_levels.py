@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from memlayer.growth.facts import facts_of, renew
 from memlayer.growth.levels import CRITERIA, DAY_MS, Facts, Level, grow
-from memlayer.model import CITED, OPENED, SHOWN, Event, Memory, citation_of, usage_of
+from memlayer.model import CITED, OPENED, SHOWN, Event, Memory, citation_of, replace, usage_of
 from memlayer.ports import MemoryQuery, RetentionCutoffs
 from memlayer.view.texts import proof
 from tests.support.memory_store import MemoryStore

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from memlayer.consolidation.statement import statement_of
 from memlayer.kinds import Author, Kind
-from memlayer.model import Memory
+from memlayer.model import Memory, replace
 from memlayer.moments.changed_files import MARK, binds, moment_of
 
 TEXT = "정산.py 의 반올림은 반드시 내림이어야 한다: 은행이 그렇게 받는다."

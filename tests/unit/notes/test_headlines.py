@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 
 from memlayer.kinds import Author, Category, Kind
-from memlayer.model import Memory
+from memlayer.model import Memory, replace
 from memlayer.notes.headlines import headlines_request, with_headlines, without_headline
 from tests.support.store_rows import make_memory
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from memlayer.errors import UserError
-from memlayer.model import OPENED, Memory, usage_of
+from memlayer.model import OPENED, Memory, replace, usage_of
 from memlayer.notes.reading_log import Reading, ReadingLog
 from memlayer.notes.review import DAY_MS, How, Review, ReviewedMemory, ReviewedProject, ReviewReason, doubt, staleness
 from memlayer.notes.review_log import ReviewLog

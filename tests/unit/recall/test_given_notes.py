@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from memlayer.daemon.resources.state import State
 from memlayer.edge.capture import spool
 from memlayer.edge.home import given_notes
 from memlayer.kinds import Category, Kind
-from memlayer.model import GLOBAL
+from memlayer.model import GLOBAL, replace
 from memlayer.ports import Selection
 from memlayer.recall.given_notes import of_prompt, of_start, with_texts
 from memlayer.recall.recall import Gate, Recalled, RecallRules

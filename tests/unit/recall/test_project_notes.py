@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 import pytest
 
 from memlayer.indexing.term_stats import TermStats
 from memlayer.kinds import Author, Category, Kind
-from memlayer.model import Memory
+from memlayer.model import Memory, replace
 from memlayer.ports import ANY_MEMORY, Holding, MemoryQuery
 from memlayer.recall import project_notes
 from memlayer.recall.candidate import AT_START, Candidate, Reason, in_context, whole_chunk

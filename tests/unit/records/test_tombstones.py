@@ -6,13 +6,12 @@ import hashlib
 import hmac
 import os
 import stat
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from memlayer.consolidation.statement import statement_of
 from memlayer.kinds import Author, Category
-from memlayer.model import Memory
+from memlayer.model import Memory, replace
 from memlayer.records.tombstones import KEY_BYTES, SAME_TIME_MS, TOOL, Tombstones
 
 LONG = "두루미칠성반닫이 서버의 이름은 zephyrine 으로 하기로 했다"

@@ -121,7 +121,11 @@ def test_task_that_is_free_again_can_be_begun_blocked_and_done(book: Booking) ->
     ("prompt", "answer", "is_set"),
     [
         ("Deploy 는 아직도 막혀 있어, 확인해줘", "네, Deploy 는 아직 막혀 있습니다.", False),
-        ("The deploy is still blocked, look again", "The deploy waits for PROJ-13 now.", False),  # no word of the person's
+        (
+            "The deploy is still blocked, look again",
+            "The deploy waits for PROJ-13 now.",
+            False,
+        ),  # no word of the person's
         ("배포는 이제 PROJ-13 을 기다려야 해", "네, 배포는 PROJ-13 을 기다립니다.", True),
     ],
 )

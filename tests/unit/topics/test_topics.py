@@ -6,7 +6,6 @@ Requirements 22.2 to 22.4, 22.8, 22.10 and 22.14.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ import pytest
 from memlayer.indexing.indexer import Indexer
 from memlayer.indexing.term_stats import TermStats
 from memlayer.kinds import Category, Kind
-from memlayer.model import Event, turn_memory_id
+from memlayer.model import Event, replace, turn_memory_id
 from memlayer.ports import MemoryQuery
 from memlayer.records.tombstones import Tombstones
 from memlayer.topics import continuity

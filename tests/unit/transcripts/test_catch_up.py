@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from memlayer.model import turn_memory_id
+from memlayer.model import replace, turn_memory_id
 from memlayer.ports import MemoryQuery
 from memlayer.records.sessions import Session
 from memlayer.transcripts import catch_up, reader

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,7 @@ from memlayer.disclosure import Detail, IndexEntry, Neighbourhood, details_text,
 from memlayer.errors import UserError
 from memlayer.memory_files.edits import EditCounts
 from memlayer.memory_files.markdown import parted, with_headline
-from memlayer.model import Memory
+from memlayer.model import Memory, replace
 from memlayer.team.note import Refused, promoted, read_note
 from memlayer.transfer import export_line
 from tests.support.consolidating_in_memory import Consolidating

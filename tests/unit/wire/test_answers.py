@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
-from typing import Any, get_type_hints
+from typing import get_type_hints
 
 import pytest
 
 from memlayer.daemon.dispatch import OPERATIONS
 from memlayer.errors import ProtocolError
+from memlayer.kinds import Category
 from memlayer.model import Memory
 from memlayer.wire import curation, memories, notes, record, sessions, sharing, tasks, tools, transfer, upkeep
 from memlayer.wire.memories import MemoryRow, Neighbour, Recall, Remember, Show
 from memlayer.wire.message import Asking
-from memlayer.wire.sessions import GivenNote, GivenPrompt, SessionRow
+from memlayer.wire.sessions import GivenNote, GivenPrompt
 from memlayer.wire.tasks import TaskStep
+from tests.support.store_rows import make_memory
 
 MODULES = (curation, memories, notes, record, sessions, sharing, tasks, tools, transfer, upkeep)
-ROW = {
-    "id": "m1",
-    "key": "turn_1",
-    "citation": "a7Bc3x",
-    "category": "core",
-    "kind": "decision",
-    "text": "배포는 화요일에",
-}
+ROW = make_memory(1, "배포는 화요일에").fields()
 
 
 @pytest.mark.parametrize("op", OPERATIONS)
@@ -43,16 +37,17 @@ def test_every_operation_has_a_handler() -> None:
 @pytest.mark.parametrize("op", OPERATIONS)
 def test_an_empty_answer_survives_the_wire(op: str) -> None:
     arguments = OPERATIONS[op][0]
-    empty = arguments.answer_type()()
+    kind = arguments.answer_type()
+    empty = kind.parse({"memory": ROW} if "memory" in kind.__struct_fields__ else {})
     assert arguments().read_answer(json.loads(json.dumps(empty.fields()))) == empty
-    assert arguments().read_answer({"later": 1}) == empty
+    assert arguments().read_answer({**empty.fields(), "later": 1}) == empty
 
 
 def test_missing_names_are_empty() -> None:
     shown = Show().read_answer({"matches": [{"memory": ROW}]})
     assert shown.unknown == []
     match = shown.matches[0]
-    assert (match.memory.text, match.memory.pinned, match.memory.at_ms) == ("배포는 화요일에", False, 0)
+    assert (match.memory.text, match.memory.pinned, match.memory.at_ms) == ("배포는 화요일에", False, ROW["at_ms"])
     assert (match.newer, match.events, match.growth) == ([], [], {})
 
 
@@ -80,11 +75,9 @@ def test_values_stay_and_unknown_names_go() -> None:
 
 
 def test_message_of_a_record_has_its_fields_and_the_given_ones() -> None:
-    row = MemoryRow(key="turn_1", text="배포", citation="a7Bc3x")
-    near = Neighbour.of(row, text="다른 글", mine=True)
-    assert near == Neighbour("turn_1", "a7Bc3x", 0, "다른 글", True)
-    with pytest.raises(AttributeError):
-        SessionRow.of(row)
+    memory = make_memory(1, "배포")
+    near = Neighbour.of(memory, text="다른 글", mine=True)
+    assert near == Neighbour(memory.key, memory.citation, memory.at_ms, "다른 글", True)
 
 
 def test_names_that_python_does_not_allow_are_those_of_the_json() -> None:
@@ -105,11 +98,10 @@ def test_an_own_list_for_each_message() -> None:
     assert Show().read_answer({}).unknown == []
 
 
-@pytest.mark.parametrize(
-    ("record", "row", "more"),
-    [
-        (Memory, MemoryRow, {"project"}),
-    ],
-)
-def test_row_has_every_field_of_its_record(record: Any, row: Any, more: set[str]) -> None:
-    assert {field.name for field in fields(record)} | more == set(row.__struct_fields__)
+def test_row_of_an_answer_is_the_stored_one() -> None:
+    memory = make_memory(1, "배포는 화요일에", category=Category.CORE)
+    row = memory.as_row(MemoryRow, project="쇼핑")
+    assert set(MemoryRow.__struct_fields__) - set(Memory.__struct_fields__) == {"project"}
+    assert row.fields() == {**memory.fields(), "project": "쇼핑"} and row.known_kind is memory.known_kind
+    later = {**row.fields(), "category": "a later one", "ended_because": "for a later reason"}
+    assert Remember().read_answer({"memory": later}).memory.holds is False

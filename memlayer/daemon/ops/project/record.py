@@ -38,7 +38,9 @@ def events(state: State, arguments: ops.Events, progress: Progress) -> ops.Event
             row.rows for row in counts if session_id in ("", row.session_id) and arguments.kind in ("", row.kind)
         )
     return ops.EventsFound(
-        events=[ops.StoredEvent.of(event, project=state.projects.name(event.project_id)) for event in reversed(found)],
+        events=[
+            event.as_row(ops.StoredEvent, project=state.projects.name(event.project_id)) for event in reversed(found)
+        ],
         total=total,
     )
 
