@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -28,7 +28,7 @@ from memlayer.memory_files.markdown import (
     with_headline,
 )
 from memlayer.memory_files.pages import EVERYTHING, current, day_of, local_day, noon_ms, told
-from memlayer.model import Memory, citation_of, unix_ms
+from memlayer.model import Memory, citation_of, replace, unix_ms
 from memlayer.ports import MemoryQuery, Store
 from memlayer.records.tombstones import Tombstones
 from memlayer.turns.headline import fitting

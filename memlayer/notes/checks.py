@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from http import HTTPStatus
 from typing import Any
 
 from memlayer.consolidation.rules.own_words import own_words
 from memlayer.kinds import NOTED, Kind
+from memlayer.model import replace
 from memlayer.notes.addressed import addressed_spans, is_addressed
 from memlayer.notes.answer import DraftNote
 from memlayer.notes.session_turns import SessionTurn, align_in_turns

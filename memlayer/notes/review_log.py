@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 
 from memlayer.edge.home import paths
 from memlayer.kinds import Author, Ended
-from memlayer.model import GLOBAL, Memory
+from memlayer.model import GLOBAL, Memory, replace
 from memlayer.records import small_files
 
 MAX_DECISIONS = 2000  # beyond them the oldest are dropped, and their questions may come again

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 
 from memlayer.edge.capture.noise import recallable
 from memlayer.edge.redaction.privacy import without_marks
 from memlayer.kinds import KINDS, Category, Kind, mark_of
-from memlayer.model import Chunk, Scope
+from memlayer.model import Chunk, Scope, replace
 from memlayer.recall.candidate import Candidate, Reason, in_context, judge, near_duplicates, need, turn_of, whole_chunk
 from memlayer.recall.precedence import found_of, in_precedence, lessons_first, newest_of, note_of
 from memlayer.recall.project_notes import ProjectNotes, notes_block, without_noted_turns

@@ -10,11 +10,11 @@ import os
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from memlayer.kinds import Category, Kind
-from memlayer.model import Chunk, Event, Memory, Scope, citation_of, turn_memory_id
+from memlayer.model import Chunk, Event, Memory, Scope, citation_of, replace, turn_memory_id
 from memlayer.moments.file_history import is_same_file
 from memlayer.ports import Store, memories_by_id
 from memlayer.recall.precedence import DatedText, is_newer_value, ordered, under_notes

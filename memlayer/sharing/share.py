@@ -8,10 +8,11 @@ import secrets
 import shutil
 import socket
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from memlayer.edge.home import paths
 from memlayer.errors import ShareError
+from memlayer.model import replace
 from memlayer.records import small_files
 from memlayer.sharing.engine import FOLDER, GIT, Engine, Layout, kind_of
 from memlayer.sharing.folder_engine import FolderEngine

@@ -8,14 +8,14 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from memlayer import __version__
 from memlayer.edge.home import paths
 from memlayer.errors import ShareError, UserError
 from memlayer.indexing.indexer import Indexer
-from memlayer.model import unix_ms
+from memlayer.model import replace, unix_ms
 from memlayer.ports import Store
 from memlayer.records.projects import Projects
 from memlayer.records.tombstones import Tombstones

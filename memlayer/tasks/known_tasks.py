@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Iterable
-from dataclasses import replace
 from typing import NamedTuple
 
 from memlayer.kinds import Kind
-from memlayer.model import Event
+from memlayer.model import Event, replace
 from memlayer.ports import Store
 from memlayer.tasks.events import TaskEvent, content_of
 from memlayer.tasks.graph import Edge, Graph, edges_of_task

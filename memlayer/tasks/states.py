@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Self
 
 import msgspec
 
+from memlayer.model import replace
 from memlayer.tasks.keys import EntityType, condition
 
 PRIORITIES = ("low", "medium", "high", "critical")

@@ -246,6 +246,16 @@ def test_no_module_or_class_has_a_name_that_says_nothing() -> None:
     assert vague == []
 
 
+def test_rows_are_changed_by_the_function_of_their_module() -> None:
+    """`dataclasses.replace` and `asdict` take no row, and mypy does not say so."""
+    rows = {"Event", "Memory", "Usage", "Chunk", "Hit"}
+    for path in (ROOT / "memlayer").rglob("*.py"):
+        imported = [node for node in nodes(path) if isinstance(node, ast.ImportFrom)]
+        names = {(str(node.module), alias.name) for node in imported for alias in node.names}
+        is_about_rows = bool({("memlayer.model", row) for row in rows} & names)
+        assert not (is_about_rows and ("dataclasses", "replace") in names), path
+
+
 def test_kinds_are_named_by_their_enums() -> None:
     values = {*Category, *Kind}
     literal: dict[str, set[str]] = {}

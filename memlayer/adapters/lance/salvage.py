@@ -7,7 +7,6 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from memlayer.adapters.lance.failures import FAILURES, failing, trouble_of
 from memlayer.adapters.lance.schema import schema_of
 from memlayer.adapters.lance.table import LanceTable, LoopThread, fsync_path
 from memlayer.kinds import Category
-from memlayer.model import Chunk, Memory, citation_of, memory_key
+from memlayer.model import Chunk, Memory, citation_of, memory_key, replace
 from memlayer.ports import Damage
 from memlayer.records import small_files
 

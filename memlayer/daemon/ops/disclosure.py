@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from dataclasses import replace
 
 from memlayer import disclosure
 from memlayer.compose import Services
@@ -27,7 +26,7 @@ from memlayer.edge.capture.payload import clean
 from memlayer.edge.home import project as places
 from memlayer.errors import UserError
 from memlayer.kinds import CATEGORIES, NOTED, Category, Kind, category_named
-from memlayer.model import Memory, Scope, turn_memory_id
+from memlayer.model import Memory, Scope, replace, turn_memory_id
 from memlayer.moments import known_errors
 from memlayer.ports import MemoryQuery, Store, memories_by_id
 from memlayer.recall.query import typed_query

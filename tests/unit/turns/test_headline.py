@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -144,7 +143,7 @@ def headed(**changed: str) -> Memory:
 
 
 def exported(row: Memory) -> Memory:
-    read = export_line.read(json.dumps({"memory": asdict(row)}).encode())
+    read = export_line.read(json.dumps({"memory": row.fields()}).encode())
     assert isinstance(read, Memory)
     return read
 
