@@ -33,6 +33,7 @@ class Kind(StrEnum):
     OPEN_QUESTION = "open_question"
     ROUTINE = "routine"
     DID_NOT_HOLD = "did_not_hold"
+    RUN = "run"
     DECISION = "decision"
     PREFERENCE = "preference"
     FACT = "fact"
@@ -158,6 +159,7 @@ KINDS: dict[Kind, KindRow] = {
     Kind.OPEN_QUESTION: KindRow("turn", recalled=False),
     Kind.ROUTINE: KindRow("turn", searched=False, recalled=False, at_start=LAST_TURN),
     Kind.DID_NOT_HOLD: KindRow("turn", mark="(did not hold) "),
+    Kind.RUN: KindRow("turn", recalled=False, mark="(nobody typed this) "),
     Kind.ENTRY: KindRow("day", searched=False, recalled=False),
     Kind.SESSION_SUMMARY: KindRow(
         "day", recalled=False, of_session=True, at_start="a session of the last day, or the last one"

@@ -61,9 +61,9 @@ def summed_up(
     newest = summaries[0] if summaries else None
     if newest is not None and newest is not last and newest.by is Author.READER:
         openings = {row.session_id: _opening(row) for row in reports}
-        runs = sum(opening == openings[newest.session_id] for opening in openings.values())
-        told = (day_of(newest.at_ms), runs, _in_short(newest))
-        rows.append(("(a script's session, %s; its prompt ran %d times) %s" % told, newest))
+        own = openings[newest.session_id]
+        often = "; its prompt ran %d times" % list(openings.values()).count(own) if own else ""
+        rows.append(("(a script's session, %s%s) %s" % (day_of(newest.at_ms), often, _in_short(newest)), newest))
     return rows
 
 
@@ -141,10 +141,11 @@ def _end(turns: Sequence[Memory], parts: dict[str, str]) -> str:
 
 
 def of_a_script(turns: Sequence[Memory]) -> frozenset[str]:
-    """Return the ids of turns whose prompts begin like many others."""
+    """Return the ids of turns that a run, or a template, sent."""
     openings = {turn.id: _opening(turn) for turn in turns}
-    counted = Counter(openings.values())
-    return frozenset(turn for turn, term in openings.items() if term and counted[term] > TEMPLATE_TURNS)
+    counted = Counter(filter(None, openings.values()))
+    runs = {turn.id for turn in turns if turn.by is Author.RUN}
+    return frozenset(turn for turn, term in openings.items() if turn in runs or counted[term] > TEMPLATE_TURNS)
 
 
 def sent_again(turns: Sequence[Memory]) -> dict[tuple[str, str], int]:

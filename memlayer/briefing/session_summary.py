@@ -184,6 +184,7 @@ def _part_of(kind: Kind) -> str:
             | Kind.OPEN_QUESTION
             | Kind.ROUTINE
             | Kind.DID_NOT_HOLD
+            | Kind.RUN
             | Kind.ENTRY
             | Kind.SESSION_SUMMARY
             | Kind.COMPACTION
@@ -197,7 +198,8 @@ def _part_of(kind: Kind) -> str:
 def _turns(events: Sequence[Event]) -> list[tuple[str, list[str], int]]:
     """(prompt, answers, Unix ms) of a person's turns, oldest first."""
     turns: dict[str, tuple[list[str], list[str], int]] = {}
-    left_out = {event.prompt_id for event in events if event.detail in (payload.NOISE, payload.OWN_COMMAND)}
+    others = (payload.NOISE, payload.OWN_COMMAND, payload.RUN)
+    left_out = {event.prompt_id for event in events if event.detail in others}
     for event in events:
         if event.kind == "tool" or event.prompt_id in left_out:
             continue

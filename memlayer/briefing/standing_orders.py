@@ -89,6 +89,7 @@ def is_order(kind: Kind, text: str) -> bool:
             | Kind.OPEN_QUESTION
             | Kind.ROUTINE
             | Kind.DID_NOT_HOLD
+            | Kind.RUN
             | Kind.ENTRY
             | Kind.SESSION_SUMMARY
             | Kind.COMPACTION

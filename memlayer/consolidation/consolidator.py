@@ -286,12 +286,17 @@ class Consolidator:
         )
         parts = prompt_and_answers(spoken)
         prompt, answers = readable(*parts, max_chars=MAX_READ_CHARS)
-        if not turn.holds or not (prompt or answers):
+        if not turn.holds or self._is_run(turn) or not (prompt or answers):
             return Extraction()
         extraction = extract(*readable(*parts, max_chars=MAX_READ_CHARS, holes=True), turn.at_ms)
         if turn.known_kind is Kind.DID_NOT_HOLD:
             extraction = _of_taken_back(extraction)
         return with_evidence(extraction, turn.prompt_id, prompt, "\n".join(answers))
+
+    def _is_run(self, turn: Memory) -> bool:
+        """Return whether nobody typed a turn."""
+        session = self.sessions.get(turn.session_id)
+        return turn.by is Author.RUN or (session is not None and session.is_run)  # an older version's turn
 
     def _made_of(self, turns: Sequence[Memory]) -> list[Memory]:
         """Core memories with a source in these turns, ended ones too."""

@@ -23,7 +23,7 @@ from memlayer.daemon.tasks import batches, intake, reading
 from memlayer.daemon.tasks import flush as flushing
 from memlayer.edge.bootstrap import health
 from memlayer.edge.capture import spool
-from memlayer.edge.capture.payload import continuation, hook_reply, read_payload
+from memlayer.edge.capture.payload import IN_WORDS, RUN, continuation, hook_reply, read_payload
 from memlayer.edge.home import project, registry
 from memlayer.edge.home.session_ids import AGENT_SESSION
 from memlayer.edge.ipc import protocol
@@ -112,10 +112,12 @@ def _submit(state: State, name: str, job: Callable[..., Any], *arguments: Sessio
 
 def answer_start(state: State, call: HookCall) -> Answer:
     context = _start_context(state, call)
+    if call.event["text"]:  # a run's: nobody reads a line
+        return Answer(context)
     notice = _health_notice(state) or _ready_notice(state)
     state.rule_notices.hand_over(call.session.id, lambda other: _is_over(state, other, call.session.project_id))
     line = "" if notice else _rules_line(state, call)
-    is_new = call.payload.source in ASKED_SOURCES and not call.session.is_run and state.settings.capture.enabled
+    is_new = call.payload.source in ASKED_SOURCES and state.settings.capture.enabled
     asks = notes_offer.BY_SESSION_LINE if is_new and reading.is_by_session(state, call.session) else ""
     return Answer(context, notice or line or _offer(state, call), tells_rules=bool(line), asks=asks)
 
@@ -223,7 +225,7 @@ def _ready_notice(state: State) -> str:
 
 def begin_recall(state: State, call: HookCall) -> None:
     """Begin recall beside the event's write, which it does not read."""
-    if not call.event["detail"]:
+    if call.event["detail"] in IN_WORDS:
         # The agent shows no notices within a talk, and has no slash command that undoes.
         if _tells_rules(state, call) and not call.session.id.startswith(AGENT_SESSION):
             state.rule_notices.expect((call.session.id, str(call.event["prompt_id"])))
@@ -255,15 +257,15 @@ def _recall(state: State, call: HookCall) -> Recalled:
 def answer_prompt(state: State, call: HookCall) -> Answer:
     orders = _late_orders(state, call)
     recalled = _recalled(state, call.recall, call.ends_s) if call.recall is not None else None
+    context = "\n\n".join(filter(None, (orders, recalled.block if recalled is not None else "")))
+    answer = Answer(context, recalled=recalled, has_orders=orders is not None)
+    if call.event["detail"] == RUN:
+        return answer
     notice = _ready_notice(state)
-    rules_line = "" if notice else _rules_line(state, call)
-    line = notice or rules_line
-    if not line and state.is_open and recalled is not None and recalled.is_first:  # a first start may have had no store
-        line = notes_offer.team_line(state, call.session, call.place.root)
-    return Answer(
-        "\n\n".join(filter(None, (orders, recalled.block if recalled is not None else ""))), line, recalled,
-        tells_rules=bool(rules_line), has_orders=orders is not None,
-    )  # fmt: skip
+    line = "" if notice else _rules_line(state, call)
+    if not (notice or line) and state.is_open and recalled is not None and recalled.is_first:
+        notice = notes_offer.team_line(state, call.session, call.place.root)  # a first start may have had no store
+    return answer._replace(notice=notice or line, tells_rules=bool(line))
 
 
 def _late_orders(state: State, call: HookCall) -> str | None:
@@ -301,7 +303,7 @@ def after_prompt(state: State, call: HookCall) -> None:
 
 
 def _tells_rules(state: State, call: HookCall) -> bool:
-    is_on = state.settings.capture.enabled and state.settings.capture.tell_rules
+    is_on = state.settings.capture.enabled and state.settings.capture.tell_rules and call.event["detail"] != RUN
     return is_on and state.rules_for(call.place).recall.enabled
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from memlayer.kinds import Category, Kind
+from memlayer.kinds import Author, Category, Kind
 from memlayer.model import Memory, TurnId
 from memlayer.ports import MemoryQuery, Store
 from memlayer.turns.retraction import Order, not_held, order_of
@@ -37,8 +37,11 @@ def retracted(store: Store, made: Sequence[Memory]) -> tuple[set[TurnId], set[Tu
 
 
 def taken_back(turns: Iterable[Memory]) -> set[TurnId]:
-    """Return those of a session's turns that did not hold."""
-    ordered = sorted(turns, key=lambda turn: (turn.at_ms, turn.id))
+    """Return those of a session's turns that did not hold.
+
+    A run's prompt takes nothing back.
+    """
+    ordered = sorted((turn for turn in turns if turn.by is not Author.RUN), key=lambda turn: (turn.at_ms, turn.id))
     return {_turn(ordered[place]) for place in not_held([prompt_of(turn) for turn in ordered])}
 
 

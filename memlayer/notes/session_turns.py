@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from memlayer.edge.capture.noise import recallable
-from memlayer.edge.capture.payload import NOISE, OWN_COMMAND, clean
+from memlayer.edge.capture.payload import NOISE, OWN_COMMAND, RUN, clean
 from memlayer.edge.capture.tool_use import EDITS
 from memlayer.model import Event
 from memlayer.text.sentences import width
@@ -69,12 +69,14 @@ class SessionTurn:
 def turns_of(events: Sequence[Event], project_dir: str) -> list[SessionTurn]:
     """Return a session's turns, oldest first.
 
-    Generated prompts and memlayer's own commands are left out.
+    Generated prompts and memlayer's own commands are left out, as is a run's prompt in a session that a person types.
 
     events: of one session, prompts, answers and tool calls. Private spans and media are taken out, and everything is
     redacted once more, because it leaves the machine.
     """
-    left_out = {event.prompt_id for event in events if event.detail in (NOISE, OWN_COMMAND)}
+    details = {event.prompt_id: event.detail for event in events if event.kind == "user"}
+    without = (NOISE, OWN_COMMAND) if set(details.values()) <= {NOISE, OWN_COMMAND, RUN} else (NOISE, OWN_COMMAND, RUN)
+    left_out = {prompt_id for prompt_id, detail in details.items() if detail in without}
     by_prompt: dict[str, list[Event]] = {}
     for event in sorted(events, key=lambda event: event.at_ms):
         if event.prompt_id and event.prompt_id not in left_out:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from memlayer.edge.capture import spool
+from memlayer.edge.capture.payload import IN_WORDS
 from memlayer.kinds import KINDS
 from memlayer.model import GLOBAL, Event, Memory
 from memlayer.moments.changed_files import KIND, REASON, Moment
@@ -71,7 +72,7 @@ def is_of_prompt(entry: Mapping[str, Any]) -> bool:
 
 def is_unanswered(event: Event, recorded: Collection[str], since_ms: int) -> bool:
     """True for a prompt since the record's beginning that no daemon answered."""
-    is_prompt = event.kind == "user" and event.source == "hook" and not event.detail
+    is_prompt = event.kind == "user" and event.source == "hook" and event.detail in IN_WORDS
     return is_prompt and event.at_ms >= since_ms and event.id not in recorded
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from memlayer.kinds import Category, Kind
+from memlayer.kinds import Author, Category, Kind
 from memlayer.model import Chunk, Event, Memory, Scope, citation_of, replace, turn_memory_id
 from memlayer.moments.file_history import is_same_file
 from memlayer.ports import Store, memories_by_id
@@ -192,7 +192,11 @@ def _in_order(hits: Sequence[Found]) -> list[Found]:
     first = ordered(hits[:LOOKED_AT], _entry_of)
     marked = []
     for place, hit in enumerate(first):
-        newer = [one for one in first[:place] if is_newer_value(_entry_of(one), _entry_of(hit))]
+        newer = [
+            one
+            for one in first[:place]
+            if one.memory.by is not Author.RUN and is_newer_value(_entry_of(one), _entry_of(hit))
+        ]
         marked.append(replace(hit, newer=citation_of(newer[0].memory.id)) if newer else hit)
     return [*marked, *hits[LOOKED_AT:]]
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from memlayer.edge.capture.payload import IN_WORDS
 from memlayer.ports import Store
 from memlayer.text.terms import index_terms
 
@@ -42,7 +43,7 @@ class LiveSessions:
         """Take in a hook's redacted event (edge.capture.payload.SPOOL_FIELDS)."""
         session_id, kind = event["session_id"], event["kind"]
         with self._lock:
-            if kind in SAID and not event["detail"]:
+            if kind in SAID and event["detail"] in IN_WORDS:
                 if session_id in self._words:  # an unknown one is read from the store first: it may hold earlier turns
                     self._known(session_id).hear(kind, event["text"])
             elif kind == "session_start" and event["detail"] in ("startup", "clear"):
@@ -69,7 +70,7 @@ class LiveSessions:
             words = self._known(session_id)
             if not words.prompts:
                 for event in events:
-                    if not event.detail and event.at_ms >= since_ms:
+                    if event.detail in IN_WORDS and event.at_ms >= since_ms:
                         words.hear(event.kind, event.text)
             return words
 

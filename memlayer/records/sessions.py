@@ -7,7 +7,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from memlayer.edge.capture.payload import HEADLESS
+from memlayer.edge.capture.payload import COMMAND, RUN
 from memlayer.edge.home import paths
 from memlayer.edge.home.session_ids import AGENT_SESSION
 from memlayer.records import small_files
@@ -37,8 +37,8 @@ class Session(SessionFacts):
     something was last said or done in it. summarized_ms: said_ms when its summary was made, or found not to be worth
     it. prompted_ms, answered_ms: when the last prompt and the last answer were heard of. measured_ms: the answered_ms
     for which its context was measured, or is about to be. noted_ms: said_ms when a language model had read it, or there
-    was nothing to read. team_told_ms: when its start told of a team's notes in a clone. is_run: `claude -p` began it,
-    and no person has gone on with it.
+    was nothing to read. team_told_ms: when its start told of a team's notes in a clone. is_run: nobody typed its
+    prompts so far. run_by: what began it then, as the host names it.
     """
 
     shown: list[str] = []
@@ -103,11 +103,14 @@ def _compacted(session: Session, kind: str, detail: str, at_ms: int) -> None:
     session.shown, session.inherited, session.explained_ms, session.start_chars = [], [], 0, 0
 
 
-def _is_run(session: Session, event: Mapping[str, Any]) -> bool:
-    """Return whether nobody types a session, after an event of it."""
-    if event["kind"] != "session_start":
-        return session.is_run
-    return bool(event["text"] == HEADLESS and (session.is_run or event["detail"] in BEGINNINGS))
+def _hear_run(session: Session, event: Mapping[str, Any]) -> None:
+    """Note whether anybody types a session, after an event of it."""
+    kind, detail = event["kind"], event["detail"]
+    if kind == "session_start":
+        session.is_run = bool(event["text"] and (session.is_run or detail in BEGINNINGS))
+        session.run_by = event["text"] if session.is_run else ""
+    elif kind == "user" and detail in ("", COMMAND, RUN):
+        session.is_run = detail == RUN and (session.is_run or not session.prompted_ms)
 
 
 def _lasting(session: Session) -> Session:
@@ -161,7 +164,7 @@ class Sessions:
             if not session.compaction_count:
                 session.context_since_ms = session.since_ms
             _compacted(session, kind, event["detail"], at_ms)
-            session.is_run = _is_run(session, event)
+            _hear_run(session, event)
             if kind in ("user", "assistant", "tool"):
                 session.said_ms = max(session.said_ms, at_ms)
             if kind == "user":

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from memlayer.errors import UserError
 from memlayer.indexing.indexer import Indexer
-from memlayer.kinds import Category, Ended, Kind
+from memlayer.kinds import Author, Category, Ended, Kind
 from memlayer.model import Event, Memory, replace, unix_ms
 from memlayer.ports import DeletionPlan, MemoryQuery, Store, memories_by_id
 from memlayer.records.tombstones import Tombstones
@@ -85,7 +85,8 @@ class TaskBook:
     def heard(self, turns: Sequence[Memory]) -> None:
         """Take in the tasks that prompts of unread turns name."""
         for turn in turns:
-            if not turn.holds or turn.known_kind is Kind.DID_NOT_HOLD or not turn.prompt_id:
+            is_over = not turn.holds or turn.known_kind is Kind.DID_NOT_HOLD
+            if is_over or turn.by is Author.RUN or not turn.prompt_id:
                 continue
             prompt = prompt_of(turn)
             own = self.own_words(prompt)  # another person's list or report, pasted, opens and closes nothing

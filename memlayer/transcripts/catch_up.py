@@ -37,7 +37,7 @@ def captured(
     prompt_id = prompt_id or record.prompt_id
     return spool_event(
         kind=record.kind, session_id=session_id, prompt_id=prompt_id, text=text, at_ms=record.at_ms,
-        detail=DIALOG if record.call_id else prompt_detail(prompt) if prompt else "",
+        detail=DIALOG if record.call_id else prompt_detail(prompt, is_run=record.is_run) if prompt else "",
         extra=record.call_id or ("" if prompt_id else text), project_dir=project_dir, transcript_path=path,
         source=source, uuid=record.uuid,
     )  # fmt: skip

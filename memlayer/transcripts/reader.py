@@ -19,6 +19,7 @@ from typing import BinaryIO, NamedTuple
 
 from memlayer.edge.capture.noise import is_noise
 from memlayer.edge.capture.payload import is_request
+from memlayer.edge.capture.runs import SUBAGENT, run_of
 from memlayer.text.word_lists import words
 from memlayer.transcripts.dialogs import DialogCall, calls_in, said_at_calls
 from memlayer.transcripts.lines import Tally, read_records, string
@@ -48,7 +49,7 @@ class TranscriptRecord(NamedTuple):
     kind: user | assistant | compact. prompt_id groups an answer with its prompt. It is "" for a compaction. command:
     for an answer to a slash command, its name with the slash, else "". at_ms: Unix time, 0 if unknown. resume_offset:
     byte offset of the start of the turn. Reading again from there yields this turn anew, complete. call_id: of
-    the tool call at whose dialog the person said it, "" for a prompt.
+    the tool call at whose dialog the person said it, "" for a prompt. is_run: nobody typed this prompt.
     """
 
     kind: str
@@ -61,6 +62,7 @@ class TranscriptRecord(NamedTuple):
     command: str
     resume_offset: int
     call_id: str = ""
+    is_run: bool = False
 
 
 @dataclass(slots=True)
@@ -106,8 +108,8 @@ def read_turns(
 def _turns(file: BinaryIO, start_offset: int, sidechains: bool, tally: Tally) -> Iterator[TranscriptRecord]:
     turn: _Turn | None = None
     for offset, record in read_records(file, start_offset, tally):
-        if sidechains:
-            record.pop("isSidechain", None)
+        if sidechains and record.pop("isSidechain", None):
+            record["entrypoint"] = SUBAGENT
         kind = record.get("type")
         if kind == "user":
             machine = _machine_record(record)
@@ -252,6 +254,7 @@ def _make(kind: str, text: str, prompt_id: str, record: _Json, command: str, off
         cwd=string(record, "cwd"),
         command=command,
         resume_offset=offset,
+        is_run=kind == "user" and bool(run_of(record)),
     )
 
 

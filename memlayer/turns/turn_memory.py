@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memlayer.edge.capture.payload import NOISE, OWN_COMMAND, clean
+from memlayer.edge.capture.payload import NOISE, OWN_COMMAND, RUN, clean
 from memlayer.kinds import CATEGORIES, KINDS, Author, Category, Kind
 from memlayer.kinds import mark_of as words_before
 from memlayer.model import Event, Memory, replace, turn_memory_id
@@ -74,17 +74,20 @@ def turn_memory(events: Sequence[Event]) -> Memory | None:
         return None
     first = spoken[0]
     memory_id = turn_memory_id(first.session_id, first.prompt_id)
+    is_run = any(event.detail == RUN for event in spoken)
     return new_memory(
-        memory_id, Category.CONVERSATION, _kind(prompt, answers), text[:MAX_MEMORY_CHARS], first.at_ms,
+        memory_id, Category.CONVERSATION, _kind(prompt, answers, is_run), text[:MAX_MEMORY_CHARS], first.at_ms,
         importance=importance(Category.CONVERSATION, text), project_id=first.project_id,
-        session_id=first.session_id, prompt_id=first.prompt_id, by=Author.PERSON,
+        session_id=first.session_id, prompt_id=first.prompt_id, by=Author.RUN if is_run else Author.PERSON,
         source_ids=tuple(event.id for event in [*spoken, *done]),  # tool calls are forgotten with the turn
     )  # fmt: skip
 
 
-def _kind(prompt: str, answers: Sequence[str]) -> Kind:
+def _kind(prompt: str, answers: Sequence[str], is_run: bool) -> Kind:
     if is_routine(prompt, answers):
         return Kind.ROUTINE
+    if is_run:
+        return Kind.RUN
     return Kind.OPEN_QUESTION if is_open_question(prompt, list(answers)) else Kind.TURN
 
 

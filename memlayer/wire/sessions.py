@@ -52,6 +52,7 @@ class SessionFacts(Message):
     noted_ms: int = 0
     team_told_ms: int = 0
     is_run: bool = False
+    run_by: str = ""
 
 
 class SessionRow(SessionFacts):

@@ -85,6 +85,7 @@ KINDS_STAND_IN = ("memlayer/kinds.py", "memlayer/edge/mcp.py")
 OTHER_MEANINGS = {
     "memlayer/view/pages/work.py": {"task"},  # a field of a form
     "memlayer/cli/app.py": {"task"},
+    "memlayer/cli/doctor/checks.py": {"run"},
     "memlayer/cli/terminal/typist.py": {"task"},
     "memlayer/cli/verbs/project/tasks.py": {"task"},
     "memlayer/cli/terminal/talk_output.py": {"compaction"},
@@ -97,7 +98,7 @@ OTHER_MEANINGS = {
     "memlayer/cli/verbs/installation.py": {"entry"},
     "memlayer/config/consolidation.py": {"turn"},
     "memlayer/consolidation/rules/extraction.py": {"cause"},
-    "memlayer/edge/capture/payload.py": {"decision", "task"},
+    "memlayer/edge/capture/payload.py": {"decision", "task", "run"},
     "memlayer/edge/capture/spool.py": {"task"},
     "memlayer/tasks/keys.py": {"task"},
     "memlayer/tasks/sentences.py": {"task"},

@@ -94,7 +94,7 @@ def say_session(session: SessionRow) -> None:
             ("began", when(session.since_ms)),
             ("last active", when(session.last_ms)),
             ("state", f"ended ({line(session.ended)})" if session.ended else "open"),
-            ("begun by", "`claude -p`" if session.is_run else ""),
+            ("typed by", f"nobody ({line(session.run_by) or 'a run'})" if session.is_run else ""),
             ("model", line(session.model)),
             ("turns", _figure(session.turns)),
             ("events", _figure(session.events or 0)),

@@ -17,6 +17,7 @@ from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import derived
 from memlayer.edge.home import paths, project
 from memlayer.edge.home.session_ids import AGENT_SESSION
+from memlayer.kinds import Author
 from memlayer.model import Memory
 from memlayer.notes.reader import Part, SessionReader
 from memlayer.records.sessions import Session
@@ -108,6 +109,7 @@ def imported(state: State, turns: Iterable[Memory]) -> list[Session]:
             turn.session_id,
             Session(turn.session_id, turn.project_id, root, since_ms=at_ms, ended=IMPORTED, ended_ms=at_ms),
         )
+        session.is_run = turn.by is Author.RUN and (session.is_run or not session.said_ms)
         session.since_ms = min(session.since_ms, at_ms)
         session.said_ms = session.last_ms = session.summarized_ms = max(session.said_ms, at_ms)
     return list(rows.values())

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 
 from memlayer.edge.capture.noise import is_noise
+from memlayer.edge.capture.runs import run_of
 from memlayer.edge.capture.spool import event_id
 from memlayer.edge.redaction.privacy import redact_ends, strip_own_blocks
 
@@ -34,8 +35,8 @@ NOISE = "noise"  # generated, no person wrote it
 COMMAND = "command"  # a slash command: kept, never recalled for
 DIALOG = "dialog"  # the person's words in a dialog at a tool call, within a turn
 OWN_COMMAND = "own_command"  # memlayer's own command: its answer repeats memories
-HEADLESS = "headless"  # the text of a session_start event: of `claude -p`, whose prompts nobody types
-_HEADLESS_ENTRY = "sdk-cli"  # as the host names it, in 2.1.197 and 2.1.332
+RUN = "run"  # nobody typed it: found by a search, lays down nothing
+IN_WORDS = ("", RUN)  # prompts, answers
 
 _KINDS = {
     "session_start": "session_start",
@@ -128,8 +129,7 @@ def read_payload(hook: str, raw: bytes, *, project_dir: str, at_ms: int, tools: 
         payload.model = _text(data, "model") if hook == "session_start" else ""
         prompt_id = ""
         detail = _text(data, _DETAILS[hook])
-        is_headless = hook == "session_start" and _text(data, "entrypoint") == _HEADLESS_ENTRY
-        content = HEADLESS if is_headless else "", detail, "%s %d" % (detail, at_ms)
+        content = run_of(data) if hook == "session_start" else "", detail, "%s %d" % (detail, at_ms)
     if content is None:
         return payload
     text, detail, extra = content
@@ -157,7 +157,7 @@ def _prompt(data: dict[object, object], payload: Payload) -> tuple[str, str, str
     if not text.strip():
         payload.problem = "nothing left of the prompt"  # an empty private span, or an own block alone
         return None
-    detail = prompt_detail(prompt)
+    detail = prompt_detail(prompt, is_run=bool(run_of(data)))
     if detail == NOISE:  # of a command that the person ran, its output may be a secret
         text = text[: text.find(_OUTPUT) + len(_OUTPUT) if _OUTPUT in text else NOISE_KEPT_CHARS][:NOISE_KEPT_CHARS]
     payload.prompt = text
@@ -201,10 +201,13 @@ def _kind(data: dict[object, object], hook: str) -> str:
 
 
 def _task(data: dict[object, object], hook: str, at_ms: int) -> tuple[str, str, str] | None:
-    """Return (text, detail, extra) of the host's own tasks, or None."""
+    """Return (text, detail, extra) of the host's own tasks, or None.
+
+    A run's tasks are no work of the person's.
+    """
     from memlayer.edge.capture.task_use import task_text
 
-    text = task_text(hook, data, clean)
+    text = "" if run_of(data) else task_text(hook, data, clean)
     return (text, "", _text(data, "tool_use_id") or "%s %d" % (text, at_ms)) if text else None
 
 
@@ -255,14 +258,15 @@ def clean(text: str) -> str:
     return out.encode("utf-8", "replace").decode("utf-8") if not out.isascii() else out
 
 
-def prompt_detail(prompt: str) -> str:
-    """Return NOISE, COMMAND, OWN_COMMAND, or "" for a human prompt."""
+def prompt_detail(prompt: str, *, is_run: bool = False) -> str:
+    """Return NOISE, COMMAND, OWN_COMMAND, RUN, or "" for a person's prompt."""
     start = prompt.lstrip()[:64]
     if start.startswith(_OWN_COMMANDS):
         return OWN_COMMAND
-    if not is_noise(prompt):
-        return ""
-    return COMMAND if start.startswith("/") else NOISE
+    is_generated = is_noise(prompt)
+    if is_generated and not start.startswith("/"):
+        return NOISE
+    return RUN if is_run else COMMAND if is_generated else ""
 
 
 def _text(data: dict[object, object], name: str) -> str:

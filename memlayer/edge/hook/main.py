@@ -28,7 +28,12 @@ DEADLINE_S = {
 QUIET_S = 2.0  # of stdin, before the JSON object is whole
 ASKING = ("subagent_start",)  # keep no event: without a daemon they are silent
 EXPANSION = "user_prompt_expansion"  # keeps no event, and asks no daemon: the words typed after an own command
-HEADLESS_ENTRY = b"sdk-cli"  # the host's name of `claude -p`, which no payload tells
+# Field of the payload, and the variable that alone tells it: see edge.capture.runs.
+TELLING = (
+    (b"entrypoint", b"CLAUDE_CODE_ENTRYPOINT"),
+    (b"attended", b"CLAUDE_CODE_SESSION_ATTENDED"),
+    (b"scheduled", b"CLAUDE_CODE_HOST_SCHEDULED_RUN"),
+)
 RELATIVE_HOME = "memlayer keeps nothing: MEMLAYER_HOME is not absolute. Set it to a path that begins with / or ~"
 
 
@@ -50,7 +55,7 @@ def serve(event: str) -> None:
         if is_disabled(environ[b"MEMLAYER_DISABLE"].decode("utf-8", "replace")):
             return
     at_ms = time.time_ns() // 1_000_000
-    raw = with_entry(event, read_object(0), environ.get(b"CLAUDE_CODE_ENTRYPOINT"))
+    raw = with_facts(read_object(0), environ)
     project_dir = environ.get(b"CLAUDE_PROJECT_DIR", b"")
     if any(name.startswith(b"MEMLAYER_") for name in environ):
         from memlayer.edge.home.project_env import drop_project_variables
@@ -80,12 +85,16 @@ def serve(event: str) -> None:
         return
 
 
-def with_entry(event: str, raw: bytes, entry: "bytes | None") -> bytes:
-    """Return a start's JSON with the entry that the environment alone tells."""
-    if event != "session_start" or entry != HEADLESS_ENTRY:
-        return raw
+def with_facts(raw: bytes, environ: "dict[bytes, bytes]") -> bytes:
+    """Return a payload's JSON with what the environment alone tells."""
+    facts = b""
+    for field, name in TELLING:
+        value = environ.get(name)
+        if value:
+            is_name = value.replace(b"-", b"").replace(b"_", b"").isalnum()
+            facts += b',"%s":"%s"' % (field, value if is_name else b"other")
     head, brace, _ = raw.rpartition(b"}")
-    return head + b',"entrypoint":"' + HEADLESS_ENTRY + b'"}' if brace else raw
+    return head + facts + b"}" if facts and brace else raw
 
 
 def refuse_home(event: str) -> None:

@@ -318,38 +318,37 @@ def test_open_sessions_with_nothing_unread_are_left_alone(told: Told, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("starts", "is_run"),
+    ("events", "run_by"),
     [
-        ([("startup", True)], True),
-        ([("startup", False)], False),
-        ([("fork", True)], True),
-        ([("startup", True), ("resume", True)], True),  # `claude -p --continue` of a run
-        ([("startup", True), ("compact", True)], True),
-        ([("startup", False), ("resume", True)], False),  # a person's session, gone on with by `claude -p`
-        ([("startup", False), ("resume", True), ("compact", True)], False),
-        ([("startup", True), ("resume", False)], False),  # a run that a person resumes
-        ([("startup", True), ("resume", False), ("resume", True)], False),
-        ([("clear", False)], False),
-        ([], False),
+        ("startup+ prompt+", "sdk-py"),
+        ("startup prompt", None),
+        ("fork+ prompt+", "sdk-py"),
+        ("startup+ prompt+ resume+ prompt+", "sdk-py"),  # a script goes on with its session
+        ("startup+ prompt+ compact+", "sdk-py"),
+        ("startup prompt resume+ prompt+ compact+", None),  # a person's session, gone on with by a script
+        ("startup+ prompt+ resume prompt", None),  # a run that a person resumes
+        ("startup+ prompt+ resume prompt resume+ prompt+", None),
+        ("prompt+ prompt+", ""),  # its start was not heard
+        ("prompt+ prompt prompt+", None),
+        ("prompt prompt+", None),
+        ("clear prompt", None),
+        ("prompt", None),
     ],
 )
-def test_run_is_a_session_that_claude_p_began(told: Told, starts: list[tuple[str, bool]], is_run: bool) -> None:
-    for at_ms, (source, is_headless) in enumerate(starts):
-        raw = {"session_id": "s1", "source": source, **({"entrypoint": "sdk-cli"} if is_headless else {})}
-        event = read_payload("session_start", json.dumps(raw).encode(), project_dir="/p", at_ms=at_ms).event
+def test_run_is_a_session_of_which_nobody_typed_a_prompt(told: Told, events: str, run_by: str | None) -> None:
+    """+ marks the events of a run."""
+    for at_ms, named in enumerate(events.split(), start=1):
+        source, is_run = named.rstrip("+"), named.endswith("+")
+        facts = {
+            "session_id": "s1",
+            "source": source,
+            "prompt": "리뷰해줘",
+            "entrypoint": "sdk-py" if is_run else "cli",
+        }
+        hook = "user_prompt_submit" if source == "prompt" else "session_start"
+        event = read_payload(hook, json.dumps(facts).encode(), project_dir="/p", at_ms=at_ms).event
         assert event is not None
         told.sessions.heard(event, "p1", is_live=True)
-    told("user", 100)
     told.sessions.save_changed()
     [kept] = Sessions(str(told.home)).all()
-    assert kept.is_run is is_run
-
-
-ENTRIES = ("cli", "claude-vscode", "claude-desktop", "sdk-ts", "sdk-py", "", "SDK-CLI", 7, None)
-
-
-@pytest.mark.parametrize("entry", ENTRIES)
-def test_other_entries_are_a_persons(told: Told, entry: object) -> None:
-    raw = json.dumps({"session_id": "s1", "source": "startup", "entrypoint": entry}).encode()
-    event = read_payload("session_start", raw, project_dir="/p", at_ms=1).event
-    assert event is not None and not told.sessions.heard(event, "p1").is_run
+    assert (kept.is_run, kept.run_by) == (run_by is not None, run_by or "")
