@@ -38,7 +38,7 @@ class Session(SessionFacts):
     it. prompted_ms, answered_ms: when the last prompt and the last answer were heard of. measured_ms: the answered_ms
     for which its context was measured, or is about to be. noted_ms: said_ms when a language model had read it, or there
     was nothing to read. team_told_ms: when its start told of a team's notes in a clone. is_run: nobody typed its
-    prompts so far. run_by: what began it then, as the host names it.
+    prompts so far. run_by: its beginner, as the host names it.
     """
 
     shown: list[str] = []

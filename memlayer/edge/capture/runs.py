@@ -1,4 +1,4 @@
-"""Tell a person's prompts from those of a run, which nobody typed.
+"""Tell a person's prompts from a run's, which nobody typed.
 
 The table of entry points, with a reason for each, is in docs/inside/hooks.md.
 """
@@ -22,10 +22,10 @@ SUBAGENT = "subagent"
 
 
 def run_of(facts: Mapping[Any, object]) -> str:
-    """Return the name of the run behind a prompt, "" for a person.
+    """Return the name of a prompt's run, "" for a person.
 
-    facts: a transcript's record, or a hook's payload with what edge.hook.main.TELLING adds. A host that names no entry
-    point says nothing: its prompts are a person's.
+    facts: a transcript's record, or a hook's payload with edge.hook.main.TELLING. A host that names no entry point says
+    nothing: its prompts are a person's.
     """
     entry, source = _name(facts, "entrypoint"), _name(facts, "promptSource")
     background = _name(facts, "sessionKind") or (_name(facts, "scheduled") and "scheduled")

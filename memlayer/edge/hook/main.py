@@ -86,7 +86,7 @@ def serve(event: str) -> None:
 
 
 def with_facts(raw: bytes, environ: "dict[bytes, bytes]") -> bytes:
-    """Return a payload's JSON with what the environment alone tells."""
+    """Return a payload's JSON with the facts of the environment."""
     facts = b""
     for field, name in TELLING:
         value = environ.get(name)
