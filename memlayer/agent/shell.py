@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from memlayer.agent.files import Approve, ProjectFolder, schema, text_of
+from memlayer.edge.home import agents
 from memlayer.errors import ToolError
 
 MAX_OUTPUT_BYTES = 60_000  # of a command: head and tail are kept, and cut again to the talk's limit
@@ -28,7 +29,6 @@ POLL_S = 0.02
 KEPT_VARIABLES = (
     "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "VIRTUAL_ENV", "JAVA_HOME",
 )  # fmt: skip
-RUN_MARK = "MEMLAYER_AGENT_RUN"  # in the environment of a command's processes, to find those that left its group
 
 OnOutput = Callable[[str], None]  # a part of a command's output, from the tool's thread
 
@@ -69,7 +69,7 @@ class Shell:
     def run(self, arguments: Mapping[str, Any]) -> str:
         """See execution.Tool. Raises ToolError for an exit code but 0."""
         mark = "%d-%d" % (os.getpid(), time.monotonic_ns())
-        environment = {**clean_environment(os.environ), RUN_MARK: mark}
+        environment = {**clean_environment(os.environ), agents.OWN: mark, agents.OWN_PROJECT: str(self._folder.root)}
         process = subprocess.Popen(
             ["/bin/sh", "-c", text_of(arguments, "command")], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, cwd=self._folder.root, env=environment, start_new_session=True,
@@ -153,7 +153,7 @@ def _group_lives(process: subprocess.Popen[bytes]) -> bool:
 
 def marked_processes(mark: str) -> list[int]:
     """Return the processes with this run's mark, where /proc shows them."""
-    wanted = f"{RUN_MARK}={mark}".encode()
+    wanted = f"{agents.OWN}={mark}".encode()  # also of those that left the group
     pids = []
     for entry in Path("/proc").glob("[0-9]*/environ"):
         with contextlib.suppress(OSError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import sys
@@ -10,7 +11,7 @@ from difflib import get_close_matches
 import click
 from click.shell_completion import CompletionItem
 
-from memlayer.cli.terminal.typist import BY_PERSON, refuse_model
+from memlayer.cli.terminal.typist import BY_PERSON, guarded
 from memlayer.edge.terminal.names import in_present_names
 from memlayer.edge.terminal.streams import wants_json
 
@@ -77,6 +78,7 @@ FORMS = {
     "list --cited": ("browse", "citations_verb"),
     "stats --files": ("maintenance", "files_verb"),
 }
+FORM = "form"  # the parameter by which such a command takes that option
 # Verbs of other programs -> ours that do the same.
 MEANT = {
     "add": "remember", "delete": "forget", "remove": "forget", "rm": "forget", "find": "search", "query": "search",
@@ -88,7 +90,7 @@ MEANT = {
 class Verbs(click.Group):
     """A group of the commands in VERBS, and the hidden `slash`.
 
-    Every call of a verb passes `resolve_command`: a model in the host's shell is no person.
+    Every verb passes `get_command`, and is guarded there: a model in an agent's shell is no person.
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -109,15 +111,7 @@ class Verbs(click.Group):
         if verb not in ("slash", *VERBS) and verb[:1] != "-" and not ctx.resilient_parsing:
             near = [MEANT[verb]] if verb in MEANT else get_close_matches(verb, VERBS, n=1)
             ctx.fail(f"No such verb {verb[:40]!r}" + "".join(f". Did you mean `memlayer {name}`?" for name in near))
-        for option in rest[: rest.index("--")] if "--" in rest else rest:
-            if f"{verb} {option}" in FORMS:
-                rest.remove(option)
-                args = [f"{verb} {option}", *rest]
-                break
-        name, command, rest = super().resolve_command(ctx, args)
-        if name and name != "slash" and ctx.obj is not BY_PERSON:
-            refuse_model(verb, rest)
-        return name, command, rest
+        return super().resolve_command(ctx, [self._form(ctx, verb, rest), *rest])
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(VERBS)
@@ -130,7 +124,23 @@ class Verbs(click.Group):
             return None
         command = getattr(importlib.import_module(f"memlayer.cli.verbs.{row[0]}"), row[1])
         assert isinstance(command, click.Command)
-        return command
+        if cmd_name in FORMS and FORM not in [option.name for option in command.params]:
+            command.params.append(click.Option([FORM, cmd_name.split()[1]], is_flag=True, expose_value=False, hidden=True))
+        return guarded(command)
+
+    def _form(self, ctx: click.Context, verb: str, rest: list[str]) -> str:
+        """Return the verb, or its form by an option that click finds among its own."""
+        options = {form.split()[1]: form for form in FORMS if form.split()[0] == verb}
+        command = self.get_command(ctx, verb)
+        if command is None or not options.keys() & set(rest):
+            return verb
+        parser = command.make_parser(ctx)
+        parser.ignore_unknown_options = parser.allow_interspersed_args = True  # those of the form are not known here
+        with contextlib.suppress(click.UsageError):  # the verb says what is wrong
+            given = parser.parse_args(list(rest))[0]
+            names = (options.get(option.opts[0]) for option in command.params if option.name in given)
+            return next(filter(None, names), verb)
+        return verb
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one screen: the verbs by their headings."""

@@ -14,6 +14,7 @@ import threading
 import time
 
 from memlayer import __version__
+from memlayer.edge.home.agents import IN_SHELLS, OTHERS, mark_in, session_folder
 from memlayer.edge.home.project_env import is_disabled
 
 TYPE_CHECKING = False  # type checkers look for it, without importing `typing`
@@ -338,7 +339,11 @@ def _now_ms() -> int:
 
 def main(root: str, home: str, argv: list[str]) -> int:
     """Serve [--project FOLDER | --all-projects]; return an exit code."""
-    project = os.environ.get("CLAUDE_PROJECT_DIR") or os.getcwd()
+    mark = mark_in(os.environ, IN_SHELLS)
+    if mark and argv:  # typed by a model: a host sets none of these for its servers
+        print("memlayer: " + OTHERS % mark, file=sys.stderr)
+        return 1
+    project = session_folder(os.environ, home) if mark else os.environ.get("CLAUDE_PROJECT_DIR") or os.getcwd()
     if argv[:1] == ["--project"] and len(argv) == 2:
         project = os.path.abspath(os.path.expanduser(argv[1]))
     elif argv == ["--all-projects"]:

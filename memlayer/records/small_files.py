@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import glob
-import hashlib
 import json
 import logging
 import os
@@ -58,26 +57,23 @@ def write(path: str, value: object) -> None:
 
 
 class Folder(Generic[Value]):
-    """Values of one type in a folder, a file each.
-
-    A file is named by a hash of its id: an id comes from outside and may hold anything, a path included.
-    """
+    """Values of one type in a folder, a file each."""
 
     def __init__(self, path: str, kind: type[Value]) -> None:
         self.path, self._kind = path, kind
 
     def get(self, id_: str) -> Value | None:
         """Return the value of an id, None for none."""
-        return read(self._file(id_), self._kind)
+        return read(paths.file_of(self.path, id_), self._kind)
 
     def put(self, id_: str, value: Value) -> None:
         """Replace the value of an id. Raises OSError."""
-        write(self._file(id_), value)
+        write(paths.file_of(self.path, id_), value)
 
     def drop(self, id_: str) -> None:
         """Remove the value of an id. Raises OSError."""
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(self._file(id_))
+            os.unlink(paths.file_of(self.path, id_))
 
     def all(self) -> Iterator[Value]:
         """Yield every value that can be read."""
@@ -90,6 +86,3 @@ class Folder(Generic[Value]):
         """Remove the files that were set aside. Raises OSError."""
         for path in glob.glob(os.path.join(glob.escape(self.path), "*" + DAMAGED)):
             os.unlink(path)
-
-    def _file(self, id_: str) -> str:
-        return os.path.join(self.path, hashlib.sha256(id_.encode("utf-8", "replace")).hexdigest()[:32] + ".json")

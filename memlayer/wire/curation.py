@@ -125,6 +125,7 @@ class Forget(Asking[Forgotten], tag="forget"):
 
 class Gc(Asking[Aged], tag="gc"):
     dry_run: bool = False
+    limit_dir: Path = ""
 
 
 class Review(Asking[ReviewList], tag="review"):

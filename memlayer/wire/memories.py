@@ -238,6 +238,7 @@ class Search(Asking[Hits], tag="search"):
 class Show(Asking[Matches], tag="show"):
     ids: Names = ()
     session_id: str = ""
+    limit_dir: Path = ""
 
 
 class List(Asking[Memories], tag="list"):
@@ -279,6 +280,7 @@ class Restore(Asking[Changed], tag="restore"):
 
 class History(Asking[Versions], tag="history"):
     id_: str = ""
+    limit_dir: Path = ""
 
 
 class Citations(Asking[Cited], tag="citations"):

@@ -89,6 +89,14 @@ class Asking(Message, Generic[Answer], tag_field="op"):
         texts = ((name, getattr(asked, name)) for name in _texts(cls))
         return asked.changed(**{name: _UNPAIRED.sub("\ufffd", text) for name, text in texts if text})
 
+    def limited_to(self, folder: str) -> Self:
+        """Return the arguments of an asker who may be told of one project alone.
+
+        project_dir: the project meant. limit_dir: the only one that rows may be of, also where an id names them.
+        """
+        limits = {"project_dir", "limit_dir"} & set(self.__struct_fields__)
+        return self.changed(**dict.fromkeys(limits, folder))
+
     def read_answer(self, sent: object) -> Answer:
         """Read the daemon's answer. Raises ProtocolError."""
         return self.answer_type().parse(sent)

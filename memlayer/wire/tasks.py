@@ -169,6 +169,7 @@ class TaskShow(Asking[TasksShown], tag="tasks.show"):
 
     id_: str = ""
     project_dir: Path = ""
+    limit_dir: Path = ""
 
 
 class TaskChange(Asking[TaskChanged], tag="tasks.change"):

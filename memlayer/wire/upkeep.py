@@ -255,7 +255,7 @@ class Flush(Asking[Settled], tag="flush"):
 
 
 class Stats(Asking[StatsFound], tag="stats"):
-    pass
+    limit_dir: Path = ""
 
 
 class Reindex(Asking[Reindexed], tag="reindex"):

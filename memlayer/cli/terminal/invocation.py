@@ -13,9 +13,10 @@ import click
 from click.shell_completion import CompletionItem
 
 from memlayer.cli.terminal.output import print_json, progress
+from memlayer.cli.terminal.typist import mark_of_model, own_folder
 from memlayer.edge.bootstrap.runtime import plugin_root
 from memlayer.edge.capture import spool
-from memlayer.edge.home import paths, registry
+from memlayer.edge.home import agents, paths, registry
 from memlayer.edge.home import project as places
 from memlayer.edge.ipc.client import Client
 from memlayer.edge.redaction import own_patterns
@@ -89,8 +90,11 @@ def end_with_json(answer: object, code: int = 0) -> NoReturn:
 def ask(arguments: Asked[Answer], as_json: bool = False, *, is_long: bool = False, quiet: bool = False) -> Answer:
     """Return the daemon's answer; with --json print it and end the verb.
 
-    is_long: for work with progress (unless quiet), ended by Ctrl-C; else the daemon has ASK_S.
+    is_long: for work with progress (unless quiet), ended by Ctrl-C; else the daemon has ASK_S. A model is answered
+    within the project of its session, whatever it asks.
     """
+    own = own_folder()
+    arguments = arguments if own is None else arguments.limited_to(own)
     with progress(quiet or as_json or not is_long) as show:
         answer = client().ask(arguments, deadline_s=LONG_S if is_long else ASK_S, on_progress=show)
     if as_json:
@@ -164,15 +168,20 @@ def project_dir(project: str | None, all_projects: bool = False, is_global: bool
     """Return the absolute folder of the project to ask for.
 
     It is "" for every project and for --global. Raises UserError for a folder that does not exist and was never a
-    project's.
+    project's, and where a model asks for another project than its session's.
     """
     if is_global:
         if project or all_projects:
             raise Incomplete("--global goes without --project and --all-projects")
         return ""
+    if all_projects and project:
+        raise Incomplete("Give --project or --all-projects, not both")
+    own = own_folder()
+    if own is not None:
+        if all_projects or (project and not agents.is_one_project(home(), own, os.path.expanduser(project))):
+            raise UserError(agents.OTHERS % mark_of_model())
+        return own
     if all_projects:
-        if project:
-            raise Incomplete("Give --project or --all-projects, not both")
         return ""
     # An empty PATH is a variable that its caller has not set. It must not mean every project.
     if project:

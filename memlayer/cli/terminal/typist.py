@@ -1,17 +1,19 @@
-"""The typist of a verb: a person, or a model."""
+"""The typist of a verb: a person, or a model in an agent's shell."""
 
 from __future__ import annotations
 
 import os
 import re
 import shutil
-import sys
-from collections.abc import Sequence
+from collections.abc import Mapping
+from typing import Any
+
+import click
 
 from memlayer.edge.bootstrap.runtime import plugin_root
 from memlayer.edge.capture.spool import VERB_OF
+from memlayer.edge.home import agents, paths
 from memlayer.errors import UserError
-from memlayer.text.word_lists import words
 
 _SLASHES = {
     **{verb: name for name, verb in VERB_OF.items()},
@@ -23,37 +25,64 @@ _SLASHES = {
 SLASH_WORDS = {"notes": ("on", "off", "status", "refused")}
 _NAMED = re.compile("`memlayer ([^`]+)`")
 BY_PERSON = object()  # of a slash command, whose words a hook saw the person type
-# A model may read, and remember in its own name.
-_READS = frozenset(
-    words(
-        """search given statusline show list rules sessions remember stats store project topics flush reindex
-        doctor daemon completion export setup"""
-    )
-)
-_READING_WORDS: dict[str, tuple[str, ...]] = {
-    "review": (), "config": (), "notes": ("status", "refused"), "task": ("list", "show"), "quarantine": ("list",),
-    "team": ("status",), "share": ("status",), "import": (), "mode": (), "mcp": (),
+# A model may read, and remember in its own name: verb -> the values that its parameters must have. Others are a person's.
+_OPEN: Mapping[str, Mapping[str, object]] = {
+    **dict.fromkeys(
+        (
+            "search", "search --as-prompt", "search --error", "given", "statusline", "show", "show --around",
+            "show --history", "show --file", "list", "list --cited", "rules", "sessions", "stats", "stats --files",
+            "review", "config", "config get", "notes", "notes status", "notes refused", "task", "task list",
+            "task show", "project topics", "team", "team status", "share status", "store flush", "store reindex",
+            "store quarantine list", "daemon start", "daemon stop", "daemon restart", "daemon status", "doctor",
+            "setup", "completion", "mcp",
+        ),
+        {},
+    ),
+    "remember": {"is_global": False}, "forget": {"dry_run": True}, "store gc": {"dry_run": True},
+    "import": {"paths": ()}, "view": {"where": True}, "project mode": {"mode": None},
 }  # fmt: skip
-_PERSONS = {"remember": "--global"}
-_HARMLESS = {"forget": "--dry-run", "gc": "--dry-run", "import": "--dry-run", "view": "--where"}
-_BY_WORD = ("store", "project")  # their verbs differ: some read, some write
 
 
-def is_model() -> bool:
-    """True in the host's shell without a terminal: no person types there."""
-    return bool(os.environ.get("CLAUDECODE")) and not (sys.stdin is not None and sys.stdin.isatty())
+class VerbCall(click.Context):
+    """The call of a verb: click has read the arguments, and nothing is done yet."""
+
+    def invoke(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the verb, or its group alone. Raises UserError for a model."""
+        if self.invoked_subcommand is None:
+            refuse_model(self)
+        return super().invoke(*args, **kwargs)
+
+
+def guarded(command: click.Command) -> click.Command:
+    """Return a verb whose calls, and those of the verbs below it, are VerbCalls."""
+    command.context_class = VerbCall
+    for inner in command.commands.values() if isinstance(command, click.Group) else ():
+        guarded(inner)
+    return command
+
+
+def mark_of_model() -> str:
+    """Return the variable that makes this shell an agent's; "" where a person types."""
+    call = click.get_current_context(silent=True)
+    return "" if call is not None and call.find_root().obj is BY_PERSON else agents.mark_in(os.environ)
+
+
+def own_folder() -> str | None:
+    """Return the folder of a model's session; None where a person types."""
+    return agents.session_folder(os.environ, paths.home_of()) if mark_of_model() else None
 
 
 def here(message: str) -> str:
     """Return our message with its verbs as typed here.
 
-    In the host they are slash commands, or the plugin's program by its path, unless it is on the PATH.
+    In the host they are slash commands, in an agent's shell the plugin's program by its path, unless it is on the PATH.
     """
-    return _NAMED.sub(lambda found: f"`{_in_host(found[1])}`", message) if is_model() else message
+    is_agents = bool(agents.mark_in(os.environ))
+    return _NAMED.sub(lambda found: f"`{_in_shell(found[1])}`", message) if is_agents else message
 
 
-def _in_host(typed: str) -> str:
-    for verb, command in _SLASHES.items():
+def _in_shell(typed: str) -> str:
+    for verb, command in _SLASHES.items() if agents.CLAUDE_CODE in os.environ else ():
         rest = typed.removeprefix(verb)
         first, known = rest.split()[:1], SLASH_WORDS.get(verb)
         is_taken = set(first) <= set(known) if known else " -" not in rest
@@ -63,26 +92,16 @@ def _in_host(typed: str) -> str:
     return f"{'memlayer' if shutil.which('memlayer') or not os.path.exists(program) else program} {typed}"
 
 
-def refuse_model(verb: str, typed: Sequence[str]) -> None:
+def refuse_model(call: click.Context) -> None:
     """Refuse a model's call of a person's verb. Raises UserError."""
-    end = typed.index("--") if "--" in typed else len(typed)
-    options, plain = set[str](), list(typed[end:])
-    for before, word in zip(["", *typed], typed[:end], strict=False):
-        if word[:1] == "-" and word != "-":
-            options.add(word)
-        elif before != "--project":
-            plain.append(word)
-    shown = f"{verb} {' '.join(plain[:1])}".strip()
-    if verb in _BY_WORD and plain:
-        verb, *plain = plain
-    if not is_model() or options & {"-h", "--help", _HARMLESS.get(verb, "--help")}:
+    verb = call.command_path.partition(" ")[2]
+    asked, mark = _OPEN.get(verb), mark_of_model()
+    if not mark or (asked is not None and all(call.params[name] == value for name, value in asked.items())):
         return
-    is_reading = "--stdin" not in options and (not plain or plain[0] in _READING_WORDS.get(verb, ()))
-    is_told = verb in _READS and _PERSONS.get(verb) not in options
-    if is_told or (verb in _READING_WORDS and is_reading):
-        return
-    slash = next((command for name, command in _SLASHES.items() if name.split()[0] == verb), "")
-    how = f"`/memlayer:{slash}` here or " if slash else ""
+    slashes = _SLASHES.items() if agents.CLAUDE_CODE in os.environ else ()
+    slash = next((command for name, command in slashes if name.split()[0] == verb.split()[0]), "")
+    how = f"by `/memlayer:{slash}` here, or " if slash else ""
     raise UserError(
-        f"Nothing is changed: only the person may do that, by {how}`memlayer {shown}` in a terminal. Ask them"
+        f"Nothing is done: only the person may do that, {how}in a terminal: memlayer {verb}. Ask them. This shell is an "
+        f"agent's ({mark} is set)"
     )

@@ -30,6 +30,7 @@ from memlayer.cli.terminal.output import (
     session_name,
     when,
 )
+from memlayer.cli.terminal.typist import mark_of_model
 from memlayer.edge.counting import counted
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import UserError
@@ -75,7 +76,8 @@ def show_verb(ids: tuple[str, ...], from_stdin: bool, brief: bool, as_json: bool
             say("")
         say_match(match)
     if unknown:
-        raise UserError(f"No memory has the id {', '.join(map(repr, unknown))}. `memlayer search` shows citations")
+        where = " of this project" if mark_of_model() else ""
+        raise UserError(f"No memory{where} has the id {', '.join(map(repr, unknown))}. `memlayer search` shows citations")
 
 
 def say_match(match: memory_ops.Shown) -> None:

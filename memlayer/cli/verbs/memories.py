@@ -24,7 +24,7 @@ from memlayer.cli.terminal.invocation import (
     words,
 )
 from memlayer.cli.terminal.output import line, memory_title, say, say_body, say_headline, session_name, when
-from memlayer.cli.terminal.typist import BY_PERSON, is_model
+from memlayer.cli.terminal.typist import mark_of_model
 from memlayer.cli.verbs.browse import say_text
 from memlayer.edge.home.registry import GLOBAL
 from memlayer.errors import MemlayerError, UserError
@@ -77,7 +77,7 @@ def remember_verb(
     folder = project_dir(project)
     if project and not os.path.isdir(folder):
         raise UserError(f"There is no folder {folder}")
-    by_model = is_model() and click.get_current_context().find_root().obj is not BY_PERSON
+    by_model = bool(mark_of_model())
     is_global = (is_global or says_everywhere(content)) and not by_model
     begin_writing("/" if is_global else folder)
     now_ms = time.time_ns() // 1_000_000

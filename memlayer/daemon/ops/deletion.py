@@ -14,6 +14,7 @@ from memlayer.daemon.ops.requests import (
     named,
     project_of,
     row_of,
+    rows_of,
     services_of,
     session_named,
 )
@@ -102,7 +103,7 @@ def _chosen(
 
 def gc(state: State, arguments: ops.Gc, progress: Progress) -> ops.Aged:
     """Delete memories that are too old, or only show them (`dry_run`)."""
-    services = services_of(state)
+    services, only = services_of(state), rows_of(state, arguments.limit_dir)
     rules = state.rules.retention
     plan = services.retention.plan(rules, int(time.time() * 1000))
     removed, left = Removed(), list[str]()
@@ -119,6 +120,7 @@ def gc(state: State, arguments: ops.Gc, progress: Progress) -> ops.Aged:
             project=state.projects.name(count.project_id),
         )
         for count in plan.counts
+        if only in ("", count.project_id)
     ]
     return ops.Aged(days=asdict(rules), rows=rows, removed=removed, left=left)
 

@@ -11,6 +11,7 @@ from memlayer.consolidation import lineage
 from memlayer.daemon.ops import memories as by_hand
 from memlayer.daemon.ops import notes as own_notes
 from memlayer.daemon.ops.requests import (
+    NOBODYS,
     Progress,
     about_given,
     named,
@@ -53,7 +54,7 @@ def search(state: State, arguments: tool_ops.MemSearch, progress: Progress) -> t
         raise UserError("query is missing")
     scope, limit = scope_of(state, arguments.project_dir), min(MAX_HITS, arguments.limit)
     if arguments.error:
-        project_id = (scope.project_ids or ("",))[0]
+        project_id = "" if scope.project_ids is None else next(iter(scope.project_ids), NOBODYS)
         cures = _cures(services_of(state), arguments.error, project_id, arguments.session_id)
         return tool_ops.TextForModel(
             text=disclosure.index_text(arguments.error, cures[:limit], total=len(cures)),
@@ -265,11 +266,7 @@ def _found(state: State, ids: tuple[str, ...], folder: str) -> tuple[list[Memory
     by_id: dict[str, Memory] = {}
     unknown = []
     for name in dict.fromkeys(map(bare_id, ids)):
-        meant = [
-            memory
-            for memory in named(store, name)
-            if scope.project_ids is None or memory.project_id in scope.project_ids
-        ]
+        meant = named(store, name, scope)
         by_id.update((memory.id, memory) for memory in meant)
         if not meant:
             unknown.append(name)

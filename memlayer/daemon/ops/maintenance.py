@@ -12,7 +12,7 @@ from dataclasses import asdict
 from memlayer import compose
 from memlayer.config import is_outdated, what_holds
 from memlayer.consolidation.extractor import RULES
-from memlayer.daemon.ops.requests import OPEN_WAIT_S, Fields, Progress, project_of, services_of
+from memlayer.daemon.ops.requests import OPEN_WAIT_S, Fields, Progress, project_of, rows_of, services_of
 from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.jobs import go_second
 from memlayer.daemon.resources.state import State, no_report
@@ -34,7 +34,7 @@ RECHECK_APART_S = 30.0  # a full disk makes things fail as well, again and again
 
 def stats(state: State, arguments: ops.Stats, progress: Progress) -> ops.StatsFound:
     """Return the counts of the store, and the daemon's own."""
-    services = services_of(state)
+    services, only = services_of(state), rows_of(state, arguments.limit_dir)
     counts = asdict(services.store.stats())
     turns = counts.pop("turns_by_rules")
     return arguments.read_answer(
@@ -49,6 +49,7 @@ def stats(state: State, arguments: ops.Stats, progress: Progress) -> ops.StatsFo
             "by_project": [
                 {"project_id": project_id, "project": state.projects.name(project_id), "memories": count}
                 for project_id, count in sorted(counts["by_project"].items(), key=lambda item: -item[1])
+                if only in ("", project_id)
             ],
             "quarantined": len(spool.quarantined(state.home)),
             "memory_notes": reading.status(state).fields(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from memlayer.consolidation import lineage
-from memlayer.daemon.ops.requests import Progress, memory_row, one_named, row_of, services_of
+from memlayer.daemon.ops.requests import Progress, memory_row, one_named, row_of, scope_of, services_of
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import batches, derived
 from memlayer.edge.capture.payload import clean
@@ -86,7 +86,7 @@ def _changed(state: State, change: Callable[[], Memory]) -> ops.Changed:
 def history(state: State, arguments: ops.History, progress: Progress) -> ops.Versions:
     """Return a memory's versions, newest first, with sources."""
     store = services_of(state).store
-    memory = one_named(store, arguments.id_)
+    memory = one_named(store, arguments.id_, scope_of(state, arguments.limit_dir))
     newest = lineage.head(store, memory)
     versions = [newest, *lineage.before(store, newest)]
     events = events_by_id(store, (source for version in versions for source in version.source_ids))

@@ -59,9 +59,11 @@ def recall(state: State, arguments: ops.Recall, progress: Progress) -> ops.Recal
     """Return the block for a prompt, with its gate and candidates."""
     services = services_of(state)
     project_id, place = state.projects.find(arguments.project_dir)
-    session = state.sessions.get(session_named(state, arguments.session_id)) if arguments.session_id else None
+    scope = state.scope(project_id)
+    session_id = session_named(state, arguments.session_id, scope)
+    session = state.sessions.get(session_id) if session_id else None
     rules = state.rules_for(place).recall
-    recalled = services.recall.answer(redact(arguments.prompt), state.scope(project_id), rules, session)
+    recalled = services.recall.answer(redact(arguments.prompt), scope, rules, session)
     mode, why = state.mode()
     return ops.Recalled(
         block=recalled.block,
@@ -106,7 +108,7 @@ def search(state: State, arguments: ops.Search, progress: Progress) -> ops.Hits:
     filters = Filters(
         category=category_given(arguments.category),
         kind=arguments.kind,
-        session_id=session_named(state, arguments.session_id),
+        session_id=session_named(state, arguments.session_id, scope),
         file=arguments.file,
         since_ms=arguments.since_ms,
         until_ms=arguments.until_ms,
@@ -152,7 +154,8 @@ def search(state: State, arguments: ops.Search, progress: Progress) -> ops.Hits:
 def show(state: State, arguments: ops.Show, progress: Progress) -> ops.Matches:
     """Return memories with their events, versions and neighbours in the session."""
     services = services_of(state)
-    by_name = {name: named(services.store, name) for name in map(bare_id, arguments.ids)}
+    scope = scope_of(state, arguments.limit_dir)
+    by_name = {name: named(services.store, name, scope) for name in map(bare_id, arguments.ids)}
     matches = {memory.id: memory for memories in by_name.values() for memory in memories}
     note_opened(state, list(matches.values()), arguments.session_id)
     return ops.Matches(
@@ -231,7 +234,7 @@ def list_memories(state: State, arguments: ops.List, progress: Progress) -> ops.
     if arguments.rules:
         orders = orders_in_force(store, project_id or GLOBAL)[: arguments.limit]
         return ops.Memories(memories=[memory_row(state, memory) for memory in orders])
-    session_id = session_named(state, arguments.session_id)
+    session_id = session_named(state, arguments.session_id, scope_of(state, folder))
     wanted = [(project_id, category)] if project_id or not folder else []
     if folder and project_id != GLOBAL and state.has_global and category in (None, Category.CORE):
         wanted.append((GLOBAL, Category.CORE))
@@ -249,18 +252,21 @@ def list_memories(state: State, arguments: ops.List, progress: Progress) -> ops.
         )
     ]
     if session_id and category in (None, Category.CORE):
-        memories += _worded_anew(state, arguments, session_id, {memory.id for memory in memories})
+        known = {memory.id for memory in memories}
+        memories += _worded_anew(state, arguments, project_id, session_id, known)
     memories = sorted(memories, key=lambda memory: -memory.at_ms)[: arguments.limit]
     return ops.Memories(memories=[memory_row(state, memory) for memory in memories])
 
 
-def _worded_anew(state: State, arguments: ops.List, session_id: str, known: Collection[str]) -> list[Memory]:
+def _worded_anew(
+    state: State, arguments: ops.List, project_id: str, session_id: str, known: Collection[str]
+) -> list[Memory]:
     """Return a session's notes that were edited since.
 
     They belong to no session: none has them in its context.
     """
     store = services_of(state).store
-    said = [event.id for event in store.events(session_id=session_id, limit=MANY)]
+    said = [event.id for event in store.events(session_id=session_id, project_id=project_id, limit=MANY)]
     is_current = None if arguments.with_superseded else True
     query = MemoryQuery(source_ids=said, category=Category.CORE, is_current=is_current, limit=arguments.limit)
     rows = store.memories(query) if said else []

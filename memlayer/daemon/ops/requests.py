@@ -26,6 +26,7 @@ from memlayer.wire.message import Asking, Message
 OPEN_WAIT_S = 50.0  # less than the command line waits for an answer
 MATCHES_SHOWN, MATCH_CHARS = 8, 40  # of the sessions that a start of an id may mean
 ANYWHERE = Scope(None)
+NOBODYS = "unknown"  # the id of no project
 
 Fields = dict[str, Any]
 MemoryKind = TypeVar("MemoryKind", bound=ops.MemoryRow)
@@ -56,6 +57,11 @@ def services_of(state: State) -> compose.Services:
 def project_of(state: State, folder: str, *, is_global: bool = False) -> str:
     """Return a folder's project id; "" for none and an unknown one."""
     return GLOBAL if is_global else state.projects.find(folder)[0] if folder else ""
+
+
+def rows_of(state: State, folder: str) -> str:
+    """Return the project id of a folder's rows: "" for every project's, NOBODYS for an unknown folder."""
+    return project_of(state, folder) or (NOBODYS if folder else "")
 
 
 def scope_of(state: State, folder: str) -> Scope:
@@ -101,21 +107,22 @@ def several_sessions(state: State, start: str, matches: Sequence[Session], noun:
     )
 
 
-def named(store: Store, name: str) -> list[Memory]:
-    """Return the memories with a citation, a key or an id."""
-    return (
-        store.memories(MemoryQuery(citations=[name]))
-        or store.memories(MemoryQuery(keys=[name]))
-        or store.memories(MemoryQuery(ids=[name]))
-    )
+def named(store: Store, name: str, scope: Scope = ANYWHERE) -> list[Memory]:
+    """Return a scope's memories with a citation, a key or an id."""
+    queries = MemoryQuery(citations=[name]), MemoryQuery(keys=[name]), MemoryQuery(ids=[name])
+    found = next(filter(None, map(store.memories, queries)), [])
+    return [row for row in found if scope.project_ids is None or row.project_id in scope.project_ids]
 
 
-def one_named(store: Store, name: str) -> Memory:
-    """Return the only memory of a name. Raises UserError for others."""
+def one_named(store: Store, name: str, scope: Scope = ANYWHERE) -> Memory:
+    """Return a scope's only memory of a name. Raises UserError for others."""
     name = bare_id(name)
-    memories = named(store, name)
+    memories = named(store, name, scope)
     if not memories:
-        raise UserError("Nothing is known by %s. `memlayer list` and `memlayer search` show citations" % quoted(name))
+        where = "" if scope.project_ids is None else " in this project"
+        raise UserError(
+            "Nothing is known by %s%s. `memlayer list` and `memlayer search` show citations" % (quoted(name), where)
+        )
     if len(memories) > 1:
         keys = ", ".join(memory.key for memory in memories)
         raise UserError("%s means several memories. Give a key: %s" % (quoted(name), keys))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from memlayer.daemon.ops.requests import Progress, project_of, services_of, session_named
+from memlayer.daemon.ops.requests import Progress, project_of, rows_of, scope_of, services_of, session_named
 from memlayer.daemon.resources.state import State
 from memlayer.edge.home import given_notes as record
 from memlayer.errors import UserError
@@ -26,7 +26,7 @@ def given(state: State, arguments: ops.Given, progress: Progress) -> GivenPrompt
     folder, limit = arguments.project_dir, arguments.limit
     project_id = project_of(state, folder)
     recorded = record.entries(state.home)
-    session_id = _session_on_record(state, arguments.session_id, recorded)
+    session_id = _session_on_record(state, arguments.session_id, recorded, folder)
     entries = [
         entry
         for entry in recorded
@@ -46,13 +46,13 @@ def given(state: State, arguments: ops.Given, progress: Progress) -> GivenPrompt
     )
 
 
-def _session_on_record(state: State, start: str, recorded: Iterable[Mapping[str, Any]]) -> str:
+def _session_on_record(state: State, start: str, recorded: Iterable[Mapping[str, Any]], folder: str) -> str:
     """Return a session's id by its start; else as given.
 
     A forgotten session is on record by its prompts alone. Raises UserError for several.
     """
     if not start or state.sessions.named(start):
-        return session_named(state, start)
+        return session_named(state, start, scope_of(state, folder))
     return next((str(entry["session_id"]) for entry in recorded if entry["session_id"].startswith(start)), start)
 
 
@@ -60,13 +60,11 @@ def sessions(state: State, arguments: ops.Sessions, progress: Progress) -> Sessi
     """Return the sessions of a project, or a single session's facts."""
     store = services_of(state).store
     start = arguments.id_
+    project_id = rows_of(state, arguments.project_dir)
     known = state.sessions.named(start) if start else state.sessions.all()
-    if start:
-        if not known:
-            raise UserError("No session is known by %s. `memlayer sessions --all-projects` lists them" % quoted(start))
-    elif arguments.project_dir:
-        project_id = project_of(state, arguments.project_dir)
-        known = [session for session in known if session.project_id == project_id]
+    known = [session for session in known if project_id in ("", session.project_id)]
+    if start and not known:
+        raise UserError("No session is known by %s. `memlayer sessions --all-projects` lists them" % quoted(start))
     skip = max(0, arguments.skip)
     shown = known[skip : skip + arguments.limit]
     turns = store.turn_counts([session.id for session in shown]) if shown else {}

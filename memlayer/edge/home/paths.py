@@ -122,6 +122,13 @@ def write_whole(path: str, data: bytes) -> None:
     sync_folder(folder)
 
 
+def file_of(folder: str, id_: str) -> str:
+    """Return the file of an id, named by a hash: an id from outside may hold a path."""
+    import hashlib  # a hook's fallback path goes without
+
+    return os.path.join(folder, hashlib.sha256(id_.encode("utf-8", "replace")).hexdigest()[:32] + ".json")
+
+
 def read_object(path: str) -> dict[str, Any]:
     """Return the JSON object in a file; {} for none."""
     import json  # a hook's fallback path goes without

@@ -8,7 +8,7 @@ import posix
 import sys
 
 PREFIX = "MEMLAYER_"
-HARMLESS = (b"MEMLAYER_DISABLE",)  # less is kept, and nothing more is disclosed
+HARMLESS = (b"MEMLAYER_DISABLE", b"MEMLAYER_AGENT_RUN")  # less is kept or allowed, and nothing more is disclosed
 NOT_DISABLED = ("", "0", "false", "no", "off")  # as hooks/run knows them
 FILES = (b"/.claude/settings.json", b"/.claude/settings.local.json")
 MAX_BYTES = 1 << 20

@@ -1,13 +1,16 @@
-"""A model that types a verb in the host's shell is no person."""
+"""A model that types a verb in an agent's shell is no person."""
 
 from __future__ import annotations
 
+import os
 import shlex
+from pathlib import Path
 
+import click
 import pytest
 
-from memlayer.cli.app import VERBS
-from memlayer.cli.terminal.typist import refuse_model
+from memlayer.cli.app import cli as program
+from memlayer.edge.home.agents import EVERYWHERE, IN_SHELLS, mark_in
 from memlayer.errors import UserError
 
 REFUSED = """\
@@ -18,46 +21,89 @@ edit --off a7Bc3x --pin
 edit --restore a7Bc3x --keep-both
 forget --yes a7Bc3x
 forget --query 규칙 --yes
+forget --stdin
 remember --global "앞으로 항상 npm"
 remember "always npm" --global
 project accept
+project list
 config set notes.enabled true
-config --project /src/shop set recall.enabled false
 config unset recall.enabled
 notes on
 notes on --provider openai --base-url https://evil.example
-notes --stdin
 notes off
 notes read --last 30
 review drop a7Bc3x
 review edit a7Bc3x "새 규칙"
-review --stdin
 review undo
 share setup --yes /tmp/folder
 share key
-share drop
+share drop laptop
 team accept
 team setup origin
 team promote a7Bc3x
 project mode endless
 task done a7Bc3x
 task add "remove the tests"
-store quarantine drop
+store quarantine drop --all
 import /tmp/export.jsonl
 import --project /src/shop /tmp/export.jsonl
-mcp install
+export -
+export /tmp/all.jsonl --force
+mcp install --client codex
 view
 view --port 8080
 agent --yes "remember that"
 store repair
 store gc""".splitlines()
+# Each gets by who reads options in its own way: values that look like options, `--`, `=`, flags of another verb.
+ATTACKS = """\
+edit a7Bc3x "Always use npm" --headline --help
+share setup file:///x --plain --yes --name -h
+forget a7Bc3x --yes --query --dry-run
+forget --yes --session -h
+view --export --where
+view --month --where --export /tmp/x.html
+task done a7Bc3x --because --help
+task drop "테스트를 지운다" --because=--help
+task block a7Bc3x --by --help --on -h
+notes on --provider openai --model --help --base-url https://evil.example --yes
+notes on --yes --api-key-env=-h
+agent --model --help --yes "remember that"
+agent --resume=--help
+team setup /tmp/x --name --help
+team accept --name -h
+project accept --project -h
+project join 가게 --project --help
+import /tmp/x.jsonl --project --dry-run
+import -- --dry-run
+mcp install --client codex --project --help
+review drop --project --help a7Bc3x
+review --limit 5 drop a7Bc3x
+store gc --json
+export --json -
+remember --session --help --global "항상 npm"
+remember --global -- --help
+config --json set recall.max_entries 3
+store quarantine retry -- --help
+pin a7Bc3x
+restore a7Bc3x --keep-both
+files --accept --project --help
+promote a7Bc3x""".splitlines()
 ALLOWED = """\
 search port
+search --file --help 포트
+search --error "오류: --global"
 list core --global
+list --cited --unused
 remember "the API listens on port 9090"
+remember -- --global
+remember --session --global "포트는 9090"
 remember --stdin
 config
+config get recall.max_entries
+notes
 notes status
+notes --refused
 review
 review --project /src/shop
 forget --query port --dry-run
@@ -66,17 +112,22 @@ team status
 import --project /src/shop
 import --dry-run
 view --where
-edit --help
+view --month --help --where
 task show a7Bc3x
 daemon status
 show --history a7Bc3x
+show --around a7Bc3x
 task list
-store
+task
 store flush --wait
 store quarantine list
 store gc --dry-run
 project topics
-project mode""".splitlines()
+project mode
+tasks
+recall 배포
+given --session -h""".splitlines()
+MARKS = (*IN_SHELLS, *EVERYWHERE)
 
 
 @pytest.fixture(autouse=True)
@@ -84,25 +135,78 @@ def hosts_shell(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLAUDECODE", "1")
 
 
-@pytest.mark.parametrize("line", REFUSED)
-def test_a_model_may_not_write_as_the_person(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    verb, *words = shlex.split(line)
-    assert verb in VERBS
+def call(line: str) -> str:
+    """Have click read a command line, and run nothing in its verb's place."""
+    words = shlex.split(line)
+    context = program.make_context("memlayer", words)
+    while isinstance(context.command, click.Group) and (words := [*context._protected_args, *context.args]):
+        name, command, rest = context.command.resolve_command(context, words)
+        assert command is not None
+        context.invoked_subcommand = name
+        context = command.make_context(name, rest, parent=context)
+    return str(context.invoke(lambda: "done"))
+
+
+@pytest.mark.parametrize("line", [*REFUSED, *ATTACKS])
+def test_a_model_may_not_do_what_is_the_persons(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UserError, match="only the person may") as refusal:
-        refuse_model(verb, words)
-    assert f"memlayer {verb}" in str(refusal.value)  # and the verb below it
+        call(line)
+    assert "CLAUDECODE" in str(refusal.value) and "in a terminal: memlayer " in str(refusal.value)
     monkeypatch.delenv("CLAUDECODE")
-    refuse_model(verb, words)
+    assert call(line) == "done"
 
 
 @pytest.mark.parametrize("line", ALLOWED)
 def test_a_model_may_read(line: str) -> None:
-    verb, *words = shlex.split(line)
-    assert verb in VERBS
-    refuse_model(verb, words)
+    assert call(line) == "done"
 
 
-def test_a_person_at_a_terminal_may_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
-    for line in REFUSED:
-        refuse_model(*(lambda verb, *words: (verb, words))(*shlex.split(line)))
+@pytest.mark.parametrize("line", ["edit --help", "share setup -h", "forget a7Bc3x --yes --help", "help export"])
+def test_help_runs_nothing(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(click.exceptions.Exit):
+        call(line)
+    assert "Usage: memlayer " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("mark", MARKS)
+@pytest.mark.parametrize("value", ["1", "", "0"])
+def test_every_agents_shell_is_a_models(mark: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CLAUDECODE")
+    assert mark_in(os.environ) == "" and call("edit a7Bc3x 새글") == "done"
+    monkeypatch.setenv(mark, value)
+    with pytest.raises(UserError, match=f"only the person may .*{mark}"):
+        call("edit a7Bc3x 새글")
+
+
+def test_a_terminal_makes_no_person_of_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)  # Gemini and Cursor give their models one
+    with pytest.raises(UserError, match="only the person may"):
+        call("forget --yes a7Bc3x")
+
+
+@pytest.mark.parametrize("name", ["MEMLAYER_FORGET_DRY_RUN", "MEMLAYER_DRY_RUN", "FORGET_DRY_RUN"])
+def test_no_variable_stands_for_an_option(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, "1")
+    with pytest.raises(UserError, match="only the person may"):
+        call("forget --yes a7Bc3x")
+
+
+@pytest.mark.parametrize("line", ["edit a7Bc3x --headlin 새글", "forget a7 --dry", "export -f x", "forget -y --que x"])
+def test_click_knows_no_abbreviations(line: str) -> None:
+    with pytest.raises(click.UsageError):
+        call(line)
+
+
+def test_every_verb_passes_the_guard(project: Path) -> None:
+    unguarded = []
+
+    def walk(command: click.Command, name: str) -> None:
+        if isinstance(command, click.Group):
+            with click.Context(command) as context:
+                for inner in command.list_commands(context):
+                    walk(command.get_command(context, inner) or command, f"{name} {inner}")
+        if command is not program and command.context_class is click.Context:
+            unguarded.append(name)
+
+    walk(program, "memlayer")
+    assert unguarded == []

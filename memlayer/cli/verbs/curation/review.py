@@ -19,7 +19,7 @@ from memlayer.cli.terminal.invocation import (
     words,
 )
 from memlayer.cli.terminal.output import line, memory_title, say, say_body, when
-from memlayer.cli.terminal.typist import here
+from memlayer.cli.terminal.typist import here, mark_of_model
 from memlayer.edge.redaction.privacy import plain
 from memlayer.text.context_block import bare_id
 from memlayer.wire import curation as ops
@@ -81,7 +81,7 @@ def review_verb(context: click.Context, project: str | None, limit: int, from_st
     found = ask(ops.Review(folder, limit), as_json)
     if not found.items and not found.task_questions:
         say(NOTHING)
-    elif from_stdin or not (sys.stdin.isatty() and sys.stdout.isatty()):
+    elif from_stdin or mark_of_model() or not (sys.stdin.isatty() and sys.stdout.isatty()):
         _list(found)
     else:
         _walk(found, folder)
