@@ -14,12 +14,14 @@ import pytest
 from hypothesis import settings
 
 from memlayer.adapters.embedding.lazy_import import import_lancedb
+from memlayer.edge.home.agents import EVERYWHERE, IN_SHELLS
 from memlayer.edge.ipc.client import Client
 from memlayer.errors import MemlayerError
 from tests.support.leftovers import end_all, left_running
 from tests.support.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parent.parent
+EVERY_MARK = (*IN_SHELLS, *EVERYWHERE)  # whoever runs the tests may be a model
 IN_MEMORY = "/dev/shm"
 ENOUGH_BYTES = 4_000_000_000
 FEW_EXAMPLES = 15
@@ -35,7 +37,7 @@ if os.path.isdir(IN_MEMORY):
 @pytest.fixture(autouse=True)
 def no_real_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A test that forgets to name a home gets an empty one of its own, and fails if it touched the person's."""
-    for name in [name for name in os.environ if name.startswith(("MEMLAYER_", "CLAUDE"))]:
+    for name in [name for name in os.environ if name.startswith(("MEMLAYER_", "CLAUDE")) or name in EVERY_MARK]:
         if name not in ("MEMLAYER_RUNTIME_DIR", "MEMLAYER_HOST_CACHE"):
             monkeypatch.delenv(name)
     real = Path(os.path.expanduser("~/.memlayer"))

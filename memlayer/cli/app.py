@@ -125,11 +125,12 @@ class Verbs(click.Group):
         command = getattr(importlib.import_module(f"memlayer.cli.verbs.{row[0]}"), row[1])
         assert isinstance(command, click.Command)
         if cmd_name in FORMS and FORM not in [option.name for option in command.params]:
-            command.params.append(click.Option([FORM, cmd_name.split()[1]], is_flag=True, expose_value=False, hidden=True))
+            declared = [FORM, cmd_name.split()[1]]
+            command.params.append(click.Option(declared, is_flag=True, expose_value=False, hidden=True))
         return guarded(command)
 
     def _form(self, ctx: click.Context, verb: str, rest: list[str]) -> str:
-        """Return the verb, or its form by an option that click finds among its own."""
+        """Return the verb, or its form if click finds that option."""
         options = {form.split()[1]: form for form in FORMS if form.split()[0] == verb}
         command = self.get_command(ctx, verb)
         if command is None or not options.keys() & set(rest):

@@ -90,7 +90,7 @@ class Asking(Message, Generic[Answer], tag_field="op"):
         return asked.changed(**{name: _UNPAIRED.sub("\ufffd", text) for name, text in texts if text})
 
     def limited_to(self, folder: str) -> Self:
-        """Return the arguments of an asker who may be told of one project alone.
+        """Return the arguments, limited to one project.
 
         project_dir: the project meant. limit_dir: the only one that rows may be of, also where an id names them.
         """

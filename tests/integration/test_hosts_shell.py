@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from memlayer.agent.shell import Shell
 from memlayer.briefing.listed_start import rules_in
 from memlayer.edge.capture.spool import put_typed
 from memlayer.edge.home import paths
+from memlayer.errors import ToolError
 from tests.support.cli_process import MAIN, Cli
 from tests.support.mcp_client import McpServer
 from tests.support.processes import Daemon, HookRunner
@@ -24,11 +26,6 @@ ROOT = Path(__file__).resolve().parents[2]
 WISH = "In every project, always push to main before you ask."
 OWN, SECRET = "가게포트는구천구십", "은행포트는칠천칠백"  # a word of each project
 ERROR = "ConnectionError: ledger 7700 refused"
-
-
-@pytest.fixture(autouse=True)
-def own_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", os.environ["PATH"])
 
 
 class Shops:
@@ -49,14 +46,15 @@ class Shops:
             hook, session = self.hooks[folder], "s-" + folder.name
             hook("session_start", session, source="startup")
             hook.turn(session, "p1", f"포트가 뭐였지? todo: {word} 문서 고치기", f"결정: 포트 {word} 로 한다.")
-            calls = ("post_tool_use_failure", "", {"error": ERROR}), ("post_tool_use", " -v", {"tool_response": {"stdout": "ok"}})
-            for name, more, outcome in calls:
+            worked = {"tool_response": {"stdout": "ok"}}
+            for name, more, outcome in (("_failure", "", {"error": ERROR}), ("", " -v", worked)):
                 command = {"command": f"make serve {word}{more}"}
-                hook(name, session, "p1", tool_name="Bash", tool_input=command, tool_use_id="t" + more, **outcome)
+                call = {"tool_name": "Bash", "tool_input": command, "tool_use_id": "t" + more, **outcome}
+                hook("post_tool_use" + name, session, "p1", **call)
             run = self.person(folder)
-            self.ids[folder] = json.loads(run("remember", f"포트 {word} 을 쓴다", "--json").stdout)["memory"]["citation"]
-            made = json.loads(run("task", "add", f"{word} 배포", "--json").stdout)["tasks"]
-            self.tasks[folder] = made[0]["citation"]
+            note = json.loads(run("remember", f"포트 {word} 을 쓴다", "--json").stdout)["memory"]
+            [task] = json.loads(run("task", "add", f"{word} 배포", "--json").stdout)["tasks"]
+            self.ids[folder], self.tasks[folder] = note["citation"], task["citation"]
         daemon.settle()
         record = paths.file_of(paths.sessions(str(self.home)), "s-" + self.shop.name)
         wait_for(lambda: os.path.exists(record), "the session's record")
@@ -80,10 +78,11 @@ def shops(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shops]:
 
 
 READS = (
-    "search 포트", "search 포트 --brief", "search --as-prompt 포트가 뭐였지 --explain", "search --error {error}", "given --last 50",
-    "show --file serve.py", "list --all", "list core", "list --cited", "rules", "sessions", "stats", "stats --files",
-    "review", "notes", "notes refused", "task", "task list --status all", "project topics --sessions", "project mode",
-    "team", "forget --query 포트 --dry-run", "store gc --dry-run", "import --dry-run", "store quarantine list",
+    "search 포트", "search 포트 --brief", "search --as-prompt 포트가 뭐였지 --explain", "search --error {error}",
+    "given --last 50", "show --file serve.py", "list --all", "list core", "list --cited", "rules", "sessions", "stats",
+    "stats --files", "review", "notes", "notes refused", "task", "task list --status all",
+    "project topics --sessions", "project mode", "team", "forget --query 포트 --dry-run",
+    "store gc --dry-run", "import --dry-run", "store quarantine list",
     "search 포트 --session s-은행", "given --session s-은행", "list --session s-은행", "sessions s-은행", "doctor",
     "show --around --session s-은행", "show {bank}", "show --brief {bank}", "show --history {bank}",
     "show --around {bank}", "task show {task}", "task show {word}", "forget {bank} --dry-run", "config",
@@ -99,7 +98,15 @@ ELSEWHERE = (
     "forget --query 포트 --dry-run --all-projects", "search --error x --project {folder}", "config --project {folder}",
     "doctor --project {folder}", "mcp --all-projects", "mcp --project {folder}", "search 포트 --project {home}",
 )  # fmt: skip
-WHOLE = ("export -", "export - --json", "export /tmp/all.jsonl", "project list", "project", "view --no-open", "share key")
+WHOLE = (
+    "export -",
+    "export - --json",
+    "export /tmp/all.jsonl",
+    "project list",
+    "project",
+    "view --no-open",
+    "share key",
+)
 
 
 def words(line: str, shops: Shops) -> list[str]:
@@ -120,9 +127,9 @@ def told(done: subprocess.CompletedProcess[str], *echoes: str) -> str:
 
 
 @pytest.mark.parametrize("line", READS)
-@pytest.mark.parametrize("place", ["shop", "bank", "nowhere"])
+@pytest.mark.parametrize("place", ["bank", "nowhere"])
 def test_a_model_reads_its_sessions_project_alone(shops: Shops, line: str, place: str, tmp_path: Path) -> None:
-    at = {"shop": shops.shop, "bank": shops.bank, "nowhere": tmp_path}[place]
+    at = {"bank": shops.bank, "nowhere": tmp_path}[place]
     said = told(shops.model(at)(*words(line, shops)), f"'{SECRET}'", "s-은행")
     assert SECRET not in said and "은행" not in said
     if line in ("search 포트", "list core", "task list --status all", "search --error {error}"):
@@ -131,10 +138,9 @@ def test_a_model_reads_its_sessions_project_alone(shops: Shops, line: str, place
 
 @pytest.mark.parametrize("line", READS)
 def test_a_model_without_a_known_session_reads_the_folders_project(shops: Shops, line: str, tmp_path: Path) -> None:
-    for folder in (shops.shop, tmp_path):
-        for mark in ({"GEMINI_CLI": "1"}, {"CODEX_THREAD_ID": "t", "CLAUDE_CODE_SESSION_ID": "none"}):
-            said = told(shops.model(folder, **mark)(*words(line, shops)), f"'{SECRET}'", "s-은행")
-            assert SECRET not in said and "은행" not in said
+    for folder, mark in ((shops.shop, {"GEMINI_CLI": "1"}), (tmp_path, {"CODEX_THREAD_ID": "t"})):
+        said = told(shops.model(folder, **mark)(*words(line, shops)), f"'{SECRET}'", "s-은행")
+        assert SECRET not in said and "은행" not in said
 
 
 @pytest.mark.parametrize("line", ELSEWHERE)
@@ -154,19 +160,25 @@ def test_the_whole_memory_is_the_persons(shops: Shops, line: str) -> None:
 
 def test_the_sessions_own_project_may_be_named(shops: Shops) -> None:
     inner = shops.shop
-    for line in (f"search 포트 --project {inner}", f"list --project={inner}", "list --global", f"import --project {inner} --dry-run"):
+    for line in (
+        f"search 포트 --project {inner}",
+        f"list --project={inner}",
+        "list --global",
+        f"import --project {inner} --dry-run",
+    ):
         done = shops.model(shops.bank)(*line.split(" "))
         assert SECRET not in done.stdout and "only the person" not in done.stderr
 
 
 def test_a_person_in_a_terminal_notices_nothing(shops: Shops) -> None:
     run = shops.person(shops.shop)
-    for line in ("show {bank}", "show --history {bank}", "task show {bank}", "list --all-projects", "export -",
-                 "search 포트 --project {folder}", "sessions s-은행", "project list", "list --session s-은행"):  # fmt: skip
+    for line in (
+        "show {bank}", "show --history {bank}", "task show {task}", "list --all-projects", "export -", "stats",
+        "search 포트 --project {folder}", "project list", "list --session s-은행", "sessions s-은행",
+    ):  # fmt: skip
         said = run(*words(line, shops))
-        assert said.returncode in (0, 1) and "only the person" not in said.stderr, line
-        if "task" not in line:
-            assert said.returncode == 0 and (SECRET in said.stdout or "은행" in said.stdout), line
+        assert said.returncode == 0 and "은행" in said.stdout, line
+        assert said.stderr == "" or said.stderr.startswith("memlayer: written: 2 projects"), line
     code, screen = run.on_terminal("list", "--project", str(shops.bank))
     assert code == 0 and SECRET in screen
 
@@ -180,7 +192,9 @@ def test_a_models_remember_stays_in_its_sessions_project(shops: Shops) -> None:
 
 def test_an_agents_server_of_tools_serves_its_sessions_project(shops: Shops) -> None:
     """Typed by a model in its shell; hosts start theirs without these variables."""
-    with McpServer(shops.home, shops.bank, CLAUDECODE="1", CLAUDE_CODE_SESSION_ID="s-가게", CLAUDE_PROJECT_DIR="") as server:
+    with McpServer(
+        shops.home, shops.bank, CLAUDECODE="1", CLAUDE_CODE_SESSION_ID="s-가게", CLAUDE_PROJECT_DIR=""
+    ) as server:
         told = server.call("mem-search", query="포트")
         assert OWN in str(told) and SECRET not in str(told)
 
@@ -192,12 +206,13 @@ def test_a_server_of_tools_in_a_strange_folder_knows_no_project(shops: Shops, tm
 
 
 def test_a_session_that_changed_its_project_shows_the_present_ones_notes(shops: Shops) -> None:
-    for at, folder in enumerate((shops.bank, shops.shop)):
-        shops.hooks[folder].turn("s-둘", "p%d" % at, "어느 DB를 쓰지?", f"결정: 원장은 {folder.name}DB 에 둔다.")
-    bank = shops.person(shops.bank)
-    bank("store", "flush", "--wait")
-    [row] = [row for row in json.loads(bank("list", "core", "--json").stdout)["memories"] if "은행DB" in row["text"]]
-    assert bank("edit", row["citation"], "원장은 은행DB 에 두지 않는다").returncode == 0
+    for folder in (shops.bank, shops.shop):
+        shops.hooks[folder].turn("s-둘", "p-" + folder.name, "어느 DB를 쓰지?", "찾아보겠습니다.")
+        run = shops.person(folder)
+        note = f"원장은 {folder.name}DB 에 둔다"
+        made = json.loads(run("remember", note, "--session", "s-둘", "--json").stdout)["memory"]
+        assert run("edit", made["citation"], note + ", 백업도").returncode == 0
+    assert "은행DB 에 둔다, 백업도" in shops.person(shops.bank)("list", "--session", "s-둘").stdout
     said = shops.model(shops.shop)("list", "--session", "s-둘")
     assert "가게DB" in said.stdout and "은행DB" not in said.stdout
 
@@ -206,12 +221,10 @@ def test_the_shell_of_a_talk_is_a_models(shops: Shops, monkeypatch: pytest.Monke
     monkeypatch.setenv("HOME", str(shops.home.parent))
     (shops.home.parent / ".memlayer").symlink_to(shops.home)
     shell = Shell(ProjectFolder(str(shops.shop)), lambda *_, **__: None)
-    import sys
-
     program = f"{sys.executable} -I {MAIN}"
     assert OWN in shell.run({"command": f"cd {shops.bank} && {program} search 포트"})
     for line in ("edit x 새글 --headline --help", f"search 포트 --project {shops.bank}", "export -"):
-        with pytest.raises(Exception, match="only the person may"):
+        with pytest.raises(ToolError, match="only the person may"):
             shell.run({"command": f"{program} {line}"})
 
 

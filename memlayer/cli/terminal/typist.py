@@ -1,4 +1,4 @@
-"""The typist of a verb: a person, or a model in an agent's shell."""
+"""The typist of a verb: a person, or a model."""
 
 from __future__ import annotations
 
@@ -25,26 +25,23 @@ _SLASHES = {
 SLASH_WORDS = {"notes": ("on", "off", "status", "refused")}
 _NAMED = re.compile("`memlayer ([^`]+)`")
 BY_PERSON = object()  # of a slash command, whose words a hook saw the person type
-# A model may read, and remember in its own name: verb -> the values that its parameters must have. Others are a person's.
+# A model may read, and remember in its own name. Verb -> the values that its parameters must have.
 _OPEN: Mapping[str, Mapping[str, object]] = {
-    **dict.fromkeys(
-        (
-            "search", "search --as-prompt", "search --error", "given", "statusline", "show", "show --around",
-            "show --history", "show --file", "list", "list --cited", "rules", "sessions", "stats", "stats --files",
-            "review", "config", "config get", "notes", "notes status", "notes refused", "task", "task list",
-            "task show", "project topics", "team", "team status", "share status", "store flush", "store reindex",
-            "store quarantine list", "daemon start", "daemon stop", "daemon restart", "daemon status", "doctor",
-            "setup", "completion", "mcp",
-        ),
-        {},
-    ),
+    **{verb: {} for verb in (
+        "search", "search --as-prompt", "search --error", "given", "statusline", "show", "show --around",
+        "show --history", "show --file", "list", "list --cited", "rules", "sessions", "stats", "stats --files",
+        "review", "config", "config get", "notes", "notes status", "notes refused", "task", "task list",
+        "task show", "project topics", "team", "team status", "share status", "store flush", "store reindex",
+        "store quarantine list", "daemon start", "daemon stop", "daemon restart", "daemon status", "doctor",
+        "setup", "completion", "mcp",
+    )},
     "remember": {"is_global": False}, "forget": {"dry_run": True}, "store gc": {"dry_run": True},
     "import": {"paths": ()}, "view": {"where": True}, "project mode": {"mode": None},
 }  # fmt: skip
 
 
 class VerbCall(click.Context):
-    """The call of a verb: click has read the arguments, and nothing is done yet."""
+    """A call of a verb, when click has read its arguments."""
 
     def invoke(self, *args: Any, **kwargs: Any) -> Any:
         """Run the verb, or its group alone. Raises UserError for a model."""
@@ -54,7 +51,7 @@ class VerbCall(click.Context):
 
 
 def guarded(command: click.Command) -> click.Command:
-    """Return a verb whose calls, and those of the verbs below it, are VerbCalls."""
+    """Have calls of a verb and those below it be VerbCalls."""
     command.context_class = VerbCall
     for inner in command.commands.values() if isinstance(command, click.Group) else ():
         guarded(inner)
@@ -62,7 +59,7 @@ def guarded(command: click.Command) -> click.Command:
 
 
 def mark_of_model() -> str:
-    """Return the variable that makes this shell an agent's; "" where a person types."""
+    """Return an agent's variable of this shell; "" where a person types."""
     call = click.get_current_context(silent=True)
     return "" if call is not None and call.find_root().obj is BY_PERSON else agents.mark_in(os.environ)
 
@@ -102,6 +99,6 @@ def refuse_model(call: click.Context) -> None:
     slash = next((command for name, command in slashes if name.split()[0] == verb.split()[0]), "")
     how = f"by `/memlayer:{slash}` here, or " if slash else ""
     raise UserError(
-        f"Nothing is done: only the person may do that, {how}in a terminal: memlayer {verb}. Ask them. This shell is an "
-        f"agent's ({mark} is set)"
+        f"Nothing is done: only the person may do that, {how}in a terminal: memlayer {verb}. Ask them. This shell is"
+        f" an agent's ({mark} is set)"
     )

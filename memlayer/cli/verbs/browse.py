@@ -76,8 +76,8 @@ def show_verb(ids: tuple[str, ...], from_stdin: bool, brief: bool, as_json: bool
             say("")
         say_match(match)
     if unknown:
-        where = " of this project" if mark_of_model() else ""
-        raise UserError(f"No memory{where} has the id {', '.join(map(repr, unknown))}. `memlayer search` shows citations")
+        which = "No memory of this project" if mark_of_model() else "No memory"
+        raise UserError(f"{which} has the id {', '.join(map(repr, unknown))}. `memlayer search` shows citations")
 
 
 def say_match(match: memory_ops.Shown) -> None:

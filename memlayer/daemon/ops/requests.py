@@ -60,7 +60,7 @@ def project_of(state: State, folder: str, *, is_global: bool = False) -> str:
 
 
 def rows_of(state: State, folder: str) -> str:
-    """Return the project id of a folder's rows: "" for every project's, NOBODYS for an unknown folder."""
+    """Return a folder's project id; "" for none, else NOBODYS."""
     return project_of(state, folder) or (NOBODYS if folder else "")
 
 

@@ -1,4 +1,4 @@
-"""Agents: the variables that tell their shells from a person's, and the folder of their session."""
+"""Agents: the variables of their shells, and the folder of their session."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OTHERS = (
 
 
 def mark_in(environ: Mapping[str, str], names: tuple[str, ...] = (*IN_SHELLS, *EVERYWHERE)) -> str:
-    """Return the variable by which a shell is an agent's; "" in a person's."""
+    """Return the variable of an agent's shell; "" in a person's."""
     return next((name for name in names if name in environ), "")
 
 

@@ -123,7 +123,7 @@ def write_whole(path: str, data: bytes) -> None:
 
 
 def file_of(folder: str, id_: str) -> str:
-    """Return the file of an id, named by a hash: an id from outside may hold a path."""
+    """Return an id's file, named by a hash: ids may hold paths."""
     import hashlib  # a hook's fallback path goes without
 
     return os.path.join(folder, hashlib.sha256(id_.encode("utf-8", "replace")).hexdigest()[:32] + ".json")

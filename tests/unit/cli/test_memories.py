@@ -92,7 +92,7 @@ def test_history_shows_states_and_sources(cli: Cli) -> None:
         done = cli("show", "--history", "--stdin", stdin="[mem:zZ9yY8]\n")
         assert cli("show", "--history", "--stdin", "x", stdin="y").returncode == 2
         assert cli("show", "--history").returncode == 2
-    assert daemon.heard == [("history", {"id": "zZ9yY8"})]
+    assert daemon.heard == [("history", {"id": "zZ9yY8", "limit_dir": ""})]
     lines = done.stdout.splitlines()
     assert (
         lines[0].startswith("  in force")

@@ -69,7 +69,6 @@ task block a7Bc3x --by --help --on -h
 notes on --provider openai --model --help --base-url https://evil.example --yes
 notes on --yes --api-key-env=-h
 agent --model --help --yes "remember that"
-agent --resume=--help
 team setup /tmp/x --name --help
 team accept --name -h
 project accept --project -h

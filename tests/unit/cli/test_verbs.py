@@ -161,7 +161,7 @@ def test_show_accepts_citation_forms(cli: Cli, given: str) -> None:
     match = {"memory": MEMORY, "events": events, "neighbours": around}
     with ScriptedDaemon(cli.home, {"show": {"matches": [match, match]}}) as daemon:
         out = cli("show", given).stdout
-    assert daemon.heard == [("show", {"ids": ["x9Yz2w"], "session_id": ""})]
+    assert daemon.heard == [("show", {"ids": ["x9Yz2w"], "session_id": "", "limit_dir": ""})]
     assert out.count("  어디에 저장할까?\n  둘째 줄\n") == 2
     assert "In the same session" in out and "turn_b" in out
 
