@@ -11,10 +11,10 @@ from memlayer.compose import Services
 from memlayer.daemon.ops.requests import (
     OPEN_WAIT_S,
     Progress,
+    limit_of,
     named,
     project_of,
     row_of,
-    rows_of,
     services_of,
     session_named,
 )
@@ -103,7 +103,7 @@ def _chosen(
 
 def gc(state: State, arguments: ops.Gc, progress: Progress) -> ops.Aged:
     """Delete memories that are too old, or only show them (`dry_run`)."""
-    services, only = services_of(state), rows_of(state, arguments.limit_dir)
+    services, only = services_of(state), limit_of(state, arguments.limit_dir)
     rules = state.rules.retention
     plan = services.retention.plan(rules, int(time.time() * 1000))
     removed, left = Removed(), list[str]()

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from memlayer import compose
 from memlayer.config import is_outdated, what_holds
 from memlayer.consolidation.extractor import RULES
-from memlayer.daemon.ops.requests import OPEN_WAIT_S, Fields, Progress, project_of, rows_of, services_of
+from memlayer.daemon.ops.requests import OPEN_WAIT_S, Fields, Progress, limit_of, project_of, services_of
 from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.jobs import go_second
 from memlayer.daemon.resources.state import State, no_report
@@ -34,7 +34,7 @@ RECHECK_APART_S = 30.0  # a full disk makes things fail as well, again and again
 
 def stats(state: State, arguments: ops.Stats, progress: Progress) -> ops.StatsFound:
     """Return the counts of the store, and the daemon's own."""
-    services, only = services_of(state), rows_of(state, arguments.limit_dir)
+    services, only = services_of(state), limit_of(state, arguments.limit_dir)
     counts = asdict(services.store.stats())
     turns = counts.pop("turns_by_rules")
     return arguments.read_answer(

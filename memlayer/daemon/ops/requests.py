@@ -59,7 +59,7 @@ def project_of(state: State, folder: str, *, is_global: bool = False) -> str:
     return GLOBAL if is_global else state.projects.find(folder)[0] if folder else ""
 
 
-def rows_of(state: State, folder: str) -> str:
+def limit_of(state: State, folder: str) -> str:
     """Return a folder's project id; "" for none, else NOBODYS."""
     return project_of(state, folder) or (NOBODYS if folder else "")
 

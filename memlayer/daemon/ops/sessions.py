@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from memlayer.daemon.ops.requests import Progress, project_of, rows_of, scope_of, services_of, session_named
+from memlayer.daemon.ops.requests import Progress, limit_of, project_of, scope_of, services_of, session_named
 from memlayer.daemon.resources.state import State
 from memlayer.edge.home import given_notes as record
 from memlayer.errors import UserError
@@ -60,7 +60,7 @@ def sessions(state: State, arguments: ops.Sessions, progress: Progress) -> Sessi
     """Return the sessions of a project, or a single session's facts."""
     store = services_of(state).store
     start = arguments.id_
-    project_id = rows_of(state, arguments.project_dir)
+    project_id = limit_of(state, arguments.project_dir)
     known = state.sessions.named(start) if start else state.sessions.all()
     known = [session for session in known if project_id in ("", session.project_id)]
     if start and not known:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memlayer.daemon.ops.requests import Progress, memory_row, rows_of, services_of
+from memlayer.daemon.ops.requests import Progress, limit_of, memory_row, services_of
 from memlayer.daemon.resources.state import State
 from memlayer.model import citation_of, turn_memory_id
 from memlayer.moments import known_errors
@@ -13,7 +13,7 @@ from memlayer.wire.sessions import CureRow, Cures, FileHistory
 
 def blame(state: State, arguments: ops.Blame, progress: Progress) -> FileHistory:
     """Return the notes, failed attempts and sessions of a file, newest first."""
-    history = history_of(services_of(state).store, rows_of(state, arguments.project_dir), arguments.path)
+    history = history_of(services_of(state).store, limit_of(state, arguments.project_dir), arguments.path)
     return FileHistory(
         memories=[memory_row(state, row) for row in history.notes[: arguments.limit]],
         attempts=[memory_row(state, row) for row in history.attempts[: arguments.limit]],
@@ -23,7 +23,7 @@ def blame(state: State, arguments: ops.Blame, progress: Progress) -> FileHistory
 
 def fix(state: State, arguments: ops.Fix, progress: Progress) -> Cures:
     """Return the notes on an error, and the calls that worked."""
-    known = known_errors.of_project(services_of(state).store, rows_of(state, arguments.project_dir))
+    known = known_errors.of_project(services_of(state).store, limit_of(state, arguments.project_dir))
     cures: list[CureRow] = [
         CureRow(
             line=cure.line, command=cure.command, sessions=cure.sessions, at_ms=cure.failed.at_ms,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from memlayer.daemon import moments
-from memlayer.daemon.ops.requests import Progress, project_of, rows_of, services_of
+from memlayer.daemon.ops.requests import Progress, limit_of, project_of, services_of
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import batches
 from memlayer.errors import UserError
@@ -52,9 +52,9 @@ def _is_wanted(task: ops.TaskRow, wanted: str) -> bool:
 def show(state: State, arguments: ops.TaskShow, progress: Progress) -> ops.TasksShown:
     """Return a name's tasks, each with history, blockers and quotes."""
     _drained(state)
-    book, project_id = services_of(state).tasks, rows_of(state, arguments.project_dir)
+    book, project_id = services_of(state).tasks, limit_of(state, arguments.project_dir)
     moments.look_at_tasks(state, project_id, state.projects.root(project_id))
-    rows = [row for row in book.known.all(rows_of(state, arguments.limit_dir)) if named(arguments.id_, row)]
+    rows = [row for row in book.known.all(limit_of(state, arguments.limit_dir)) if named(arguments.id_, row)]
     rows = rows or list(match(arguments.id_, book.known.all(project_id), is_open=None).candidates)
     if not rows:
         raise UserError("No task is known by %s. `memlayer task list` lists them" % quoted(arguments.id_))

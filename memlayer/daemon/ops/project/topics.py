@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from memlayer.daemon.ops.requests import Progress, project_of, rows_of, services_of
+from memlayer.daemon.ops.requests import Progress, limit_of, project_of, services_of
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import derived
 from memlayer.kinds import Category
@@ -23,7 +23,7 @@ def topics(state: State, arguments: ops.Topics, progress: Progress) -> ops.Topic
     """Return a project's matters of some days, the largest first."""
     store = services_of(state).store
     since_ms = int(time.time() * 1000) - arguments.days * DAYS_MS
-    rows = profiles(store, rows_of(state, arguments.project_dir), since_ms)
+    rows = profiles(store, limit_of(state, arguments.project_dir), since_ms)
     grouped = topics_of(rows, arguments.limit)
     return ops.TopicsFound(topics=[_fields(topic) for topic in grouped], session_count=len(rows))
 
