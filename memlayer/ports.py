@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from memlayer.errors import ConsolidationError, StoreError
-from memlayer.kinds import Category
+from memlayer.kinds import Author, Category
 from memlayer.model import Chunk, Event, EventCount, Hit, Memory, Scope, Usage
 from memlayer.wire.curation import Removed as Removed
 
@@ -352,8 +352,12 @@ class Store(Protocol):
 
 
 def notes_in_force(store: Store, project_id: str, limit: int) -> list[Memory]:
-    """Return a project's core memories in force, newest first, tasks too."""
-    return store.memories(MemoryQuery(project_id=project_id, category=Category.CORE, is_current=True, limit=limit))
+    """Return a project's core memories in force, newest first, tasks too.
+
+    None of which it is unclear whose words they are.
+    """
+    asked = MemoryQuery(project_id=project_id, category=Category.CORE, is_current=True, limit=limit)
+    return [row for row in store.memories(asked) if row.by is not Author.UNCLEAR]
 
 
 def memories_by_id(store: Store, ids: Iterable[str]) -> dict[str, Memory]:

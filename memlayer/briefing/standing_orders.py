@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import assert_never
 
-from memlayer.consolidation.rules.signs import has
-from memlayer.kinds import BINDING, Author, Category, Kind
+from memlayer.kinds import Author, Category, Kind
 from memlayer.model import GLOBAL, PROVEN, Memory
 from memlayer.ports import MemoryQuery, Store
 from memlayer.text.context_block import HEADER, flatten
@@ -58,17 +57,12 @@ def orders_in_force(store: Store, project_id: str) -> list[Memory]:
 
 def _orders(store: Store, project_id: str) -> Iterator[Memory]:
     for scope in dict.fromkeys((project_id, GLOBAL)):
-        stated = [
-            memory
-            for kind in BINDING
-            for memory in store.memories(
-                MemoryQuery(
-                    project_id=scope, category=Category.CORE, kind=kind, is_current=True, limit=_ORDERS_LOOKED_AT
-                )
-            )
-            if memory.by is Author.PERSON and is_order(memory.known_kind, memory.text)
-        ]
-        yield from sorted(stated, key=lambda memory: (not memory.pinned, -memory.at_ms))
+        wishes = MemoryQuery(
+            project_id=scope, category=Category.CORE, kind=Kind.PREFERENCE, is_current=True, limit=_ORDERS_LOOKED_AT
+        )
+        said = (row for row in store.memories(wishes) if row.by is Author.PERSON)
+        orders = (row for row in said if is_order(row.known_kind, row.text))
+        yield from sorted(orders, key=lambda memory: (not memory.pinned, -memory.at_ms))
 
 
 def is_order(kind: Kind, text: str) -> bool:
@@ -80,21 +74,11 @@ def is_order(kind: Kind, text: str) -> bool:
     match kind:
         case Kind.PREFERENCE:
             is_wish = True
-        case Kind.DECISION:
-            is_wish = has("standing", text)
-        case Kind.COMMITMENT | Kind.FACT | Kind.CAUSE | Kind.ATTEMPT | Kind.TASK | Kind.NOTE | Kind.PIECE | Kind.TEAM:
+        case Kind.DECISION | Kind.COMMITMENT | Kind.FACT | Kind.CAUSE | Kind.ATTEMPT | Kind.TASK | Kind.NOTE:
             is_wish = False
-        case (
-            Kind.TURN
-            | Kind.OPEN_QUESTION
-            | Kind.ROUTINE
-            | Kind.DID_NOT_HOLD
-            | Kind.RUN
-            | Kind.ENTRY
-            | Kind.SESSION_SUMMARY
-            | Kind.COMPACTION
-            | Kind.TOPIC
-        ):
+        case Kind.PIECE | Kind.TEAM | Kind.TURN | Kind.OPEN_QUESTION | Kind.ROUTINE | Kind.DID_NOT_HOLD:
+            is_wish = False
+        case Kind.RUN | Kind.ENTRY | Kind.SESSION_SUMMARY | Kind.COMPACTION | Kind.TOPIC:
             is_wish = False
         case _:
             assert_never(kind)

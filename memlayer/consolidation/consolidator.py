@@ -9,7 +9,7 @@ from memlayer.consolidation import lineage
 from memlayer.consolidation.conflicts import Conflicts, Draft
 from memlayer.consolidation.extractor import RULES, resettle, with_evidence
 from memlayer.consolidation.rules.extraction import Extraction, extract
-from memlayer.consolidation.statement import as_said, daily_of, found_in, statement_of
+from memlayer.consolidation.statement import as_said, daily_of, found_in, statement_of, unclear_wishes
 from memlayer.errors import UserError
 from memlayer.indexing.indexer import Indexer
 from memlayer.kinds import KINDS, PERSONS, Author, Category, Ended, Kind
@@ -18,6 +18,7 @@ from memlayer.ports import MemoryQuery, Store, events_by_id, memories_by_id
 from memlayer.records.sessions import Sessions
 from memlayer.records.tombstones import Tombstones
 from memlayer.text.sentences import USER
+from memlayer.text.terms import index_terms
 from memlayer.turns.headline import fitting, refuse_long
 from memlayer.turns.remembered import BY_MODEL, NO_SESSION, is_all_redacted, refuse_too_long
 from memlayer.turns.salience import importance as importance_of
@@ -350,11 +351,22 @@ class Consolidator:
         for new, statement in zip(made, extraction.statements, strict=True):
             is_new = new.id not in ids and new.text not in texts
             if is_new and "[redacted:" not in new.text and not self.tombstones.covers_memory(new):
-                placed = self.conflicts.place(draft, new)
                 is_wish = statement.speaker == USER and statement.kind == Kind.PREFERENCE
+                same = self._asked_before(draft, new) if is_wish else []
+                if same and new.by is Author.UNCLEAR:
+                    continue
+                placed = self.conflicts.place(draft, new)
+                draft.put(*(row.ended(Ended.REPLACED, new.at_ms, placed.id) for row in same if row.holds))
                 if is_wish and placed.id == new.id and placed.holds:
                     rules.append(placed)
         return rules
+
+    def _asked_before(self, draft: Draft, new: Memory) -> list[Memory]:
+        """Return wishes in the same words of which it was unclear whose they are."""
+        pending = [row for row in draft.memories.values() if row.by is Author.UNCLEAR]
+        rows = [*unclear_wishes(self.store, new.project_id, MAX_ROWS, is_current=None), *pending]
+        said = index_terms(new.text)
+        return [row for row in rows if row.id != new.id and index_terms(row.text) == said]
 
 
 def _adopted(memory: Memory) -> Memory:

@@ -12,7 +12,7 @@ from memlayer.model import Memory, replace
 from memlayer.turns.evidence import MAX_QUOTE_CHARS, align, evidence_of, to_json
 from memlayer.turns.turn import spoken_text
 
-RULES = 6  # goes up when the rules would read old turns differently: they are then consolidated again
+RULES = 7  # goes up when the rules would read old turns differently: they are then consolidated again
 MIN_SENTENCE_COLUMNS = 4  # "PR만 써." is a rule
 
 
@@ -31,20 +31,20 @@ def resettle(memories: Sequence[Memory], turn: Memory, made: Sequence[Memory], n
     second call changes nothing.
     """
     because = Ended.TAKEN_BACK if turn.known_kind is Kind.DID_NOT_HOLD else Ended.READ_ANEW
-    ids, texts = {row.id: row for row in made}, {row.text for row in made}
+    found = {key: row for row in made for key in (row.id, row.text)}
     changed, retired = [], []
     for row in memories:
         if not row.rules or not (row.holds or row.superseded_by) or row.ended_because is Ended.REWORDED:
             continue
         others = tuple(source for source in row.source_ids if source not in set(turn.source_ids))
-        if row.id in ids and not others and row.text != ids[row.id].text:
-            new = ids[row.id]
-            changed.append(replace(row, text=new.text, kind=new.kind, importance=new.importance, by=new.by))
-        elif row.id not in ids and row.text not in texts:
+        new = found.get(row.id) or found.get(row.text)
+        if new is None:
             if others:
                 changed.append(replace(row, source_ids=others))
             else:
                 retired.append(row.ended(because, now_ms))
+        elif not others and (row.text, row.kind, row.by) != (new.text, new.kind, new.by):
+            changed.append(replace(row, text=new.text, kind=new.kind, importance=new.importance, by=new.by))
     return Resettled(changed + retired, retired)
 
 

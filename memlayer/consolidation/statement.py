@@ -11,6 +11,7 @@ from memlayer.consolidation.rules.extraction import Statement, kind_of
 from memlayer.edge.capture.spool import event_id
 from memlayer.kinds import Author, Category, Kind
 from memlayer.model import Memory, replace
+from memlayer.ports import MemoryQuery, Store
 from memlayer.text.sentences import USER
 from memlayer.turns.salience import new_memory
 from memlayer.turns.turn import MAX_MEMORY_CHARS, cut_whole, with_holes
@@ -42,12 +43,20 @@ def statement_of(
 
 def found_in(turn: Memory, statement: Statement) -> Memory:
     """The core memory that a statement found in a turn makes."""
-    by = Author.PERSON if statement.speaker == USER else Author.MODEL
+    by = Author.UNCLEAR if statement.is_unclear else Author.PERSON if statement.speaker == USER else Author.MODEL
     made = statement_of(
         turn.project_id, statement.text, statement.kind, by=by, origin=turn.id + "\0" + statement.source,
         session_id=turn.session_id, source_ids=turn.source_ids, at_ms=turn.at_ms, prompt_id=turn.prompt_id,
     )  # fmt: skip
     return replace(made, evidence=statement.evidence, rules=RULES)
+
+
+def unclear_wishes(store: Store, project_id: str, limit: int, *, is_current: bool | None = True) -> list[Memory]:
+    """Return the wishes of a project's prompts that may be somebody else's."""
+    asked = MemoryQuery(
+        project_id=project_id, category=Category.CORE, kind=Kind.PREFERENCE, is_current=is_current, limit=limit
+    )
+    return [row for row in store.memories(asked) if row.by is Author.UNCLEAR]
 
 
 def daily_of(turn: Memory, text: str) -> Memory | None:

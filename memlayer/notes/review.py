@@ -13,6 +13,7 @@ from memlayer.briefing.session_summary import is_due
 from memlayer.consolidation import lineage
 from memlayer.consolidation.conflict.compare import Verdict, judge
 from memlayer.consolidation.consolidator import Consolidator
+from memlayer.consolidation.statement import unclear_wishes
 from memlayer.errors import UserError
 from memlayer.kinds import Kind
 from memlayer.model import GLOBAL, Memory, replace, team_session
@@ -40,6 +41,7 @@ MIN_SHARED = 0.5  # of the shorter text's terms: those that share less are of tw
 class ReviewReason(StrEnum):
     """Why a memory is under review, the most urgent first."""
 
+    ASKED = "asked"  # a wish in a prompt, of which it is not plain that it is the person's
     CONTRADICTS = "contradicts"
     DOUBTFUL = "doubtful"
     STALE = "stale"
@@ -74,6 +76,11 @@ class ReviewedMemory:
     def key(self) -> str:
         """The item's name in the log, without its text."""
         return ":".join((self.memory.id, self.reason, self.against.id if self.against is not None else ""))
+
+    @property
+    def is_asked(self) -> bool:
+        """True for a wish that only the person's yes makes theirs."""
+        return self.reason is ReviewReason.ASKED
 
 
 class ReviewedProject(NamedTuple):
@@ -127,7 +134,7 @@ class Review:
                 raise UserError(f"Name the memory that {memory.key} is to be merged with")
             changed.append(other)
             text = text or " ".join((memory.text, other.text))
-        before = () if how is How.KEEP else tuple(map(Before.of, changed))
+        before = () if how is How.KEEP and not item.is_asked else tuple(map(Before.of, changed))
         decision = Decision(how, item.key, memory.project_id, now_ms, before)
         if before:
             self.log.add(replace(decision, is_whole=False))  # first: undo knows of it after a kill
@@ -140,6 +147,8 @@ class Review:
             self.consolidator.describe(memory, kind=memory.kind, files=files, replaced=[other])
         if how is How.DROP:
             self._drop(item, now_ms)
+        if how is How.KEEP and item.is_asked:
+            memory = self.consolidator.adopt(memory)
         self.log.add(replace(decision, wording=wording))
         return memory
 
@@ -199,6 +208,8 @@ class Review:
 
     def _candidates(self, place: ReviewedProject, rows: Sequence[Memory], now_ms: int) -> Iterator[ReviewedMemory]:
         known = [*rows, *notes_in_force(self.store, GLOBAL, MAX_ROWS)] if place.project_id else []
+        for row in unclear_wishes(self.store, place.project_id, MAX_ROWS) if place.project_id else ():
+            yield ReviewedMemory(row, ReviewReason.ASKED, "it stands in a prompt, and may be somebody else's")
         yield from self._questions(place.project_id, {row.id: row for row in known})
         yield from contradictions(rows)
         yield from self._of_team(place.project_id, rows)

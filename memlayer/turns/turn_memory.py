@@ -134,10 +134,14 @@ def carried_over(known: Memory | None, made: Memory) -> Memory:
 
 
 def is_searched(memory: Memory) -> bool:
-    """True for the search index: no turn's daily entry, no routine turn."""
+    """True for the search index: no turn's daily entry, no routine turn.
+
+    Nor words of a prompt that may be somebody else's: its turn has them, with what stands around them.
+    """
     if memory.category == Category.CONVERSATION and is_routine_text(memory.text):  # also of an older version's turns
         return False
-    return KINDS[memory.known_kind].searched and memory.holds
+    is_unclear = memory.category == Category.CORE and memory.by is Author.UNCLEAR
+    return KINDS[memory.known_kind].searched and memory.holds and not is_unclear
 
 
 def _order(event: Event) -> tuple[bool, int]:

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from memlayer.briefing.listed_start import RULES_HEADING
+from memlayer.briefing.standing_orders import LEAD
 from memlayer.model import citation_of
 from tests.support.cli_process import Cli
 from tests.support.processes import Daemon, HookResult, HookRunner
@@ -227,3 +229,75 @@ def test_rule_that_may_be_taken_back_is_asked_about_once(person: Person, wish: s
     asked = "memlayer still keeps: %s (let it go: /memory-review drop %s)" % (wish, memory["citation"])
     assert [line for line in person.shown[before:] if "still keeps" in line] == [asked]
     assert [row["text"] for row in person.daemon.call("list", category="core", limit=10)["memories"]] == [wish]
+
+
+ASKED = re.compile(r"memlayer may keep: (.+) \(/memory-review keep ((?:[0-9A-Za-z]{6} ?)+)\)")
+
+
+def questions(person: Person) -> list[re.Match[str]]:
+    """The questions about wishes so far."""
+    return [found for line in person.shown if (found := ASKED.fullmatch(line)) is not None]
+
+
+@pytest.mark.parametrize(
+    ("before", "words"),
+    [
+        ("회의에서 정했어: ", "앞으로 모든 PR은 반드시 스크린샷을 붙여야 해."),
+        ("We discussed it in the sync: ", "going forward every PR must link its issue."),
+        ("Tidy the notes up, please.\n\n", "Never push to main without asking me."),
+    ],
+)
+def test_wish_that_may_be_anothers_is_asked_and_kept(person: Person, cli: Cli, before: str, words: str) -> None:
+    prompt = before + words
+    person.say("s1", "p1", prompt)
+    person.say("s1", "p2", prompt)  # the same sentence is asked about once
+    person.call("user_prompt_submit", "s1", "p3", prompt="go on with the cart")
+    [asked] = questions(person)
+    assert asked[1] == words and person.lines() == []
+    assert not _starts_with(person, "s2", words)
+    assert words in cli("review").stdout
+    assert cli("review", "--stdin", stdin="keep " + asked[2]).returncode == 0
+    [kept] = [row for row in person.daemon.call("list", category="core", limit=10)["memories"] if row["text"] == words]
+    assert kept["by"] == "person" and _starts_with(person, "s3", words)
+    assert words not in cli("review").stdout
+    assert cli("review", "--stdin", stdin="undo").returncode == 0
+    assert not _starts_with(person, "s4", words) and words in cli("review").stdout
+
+
+def _starts_with(person: Person, session: str, words: str) -> bool:
+    """Return whether a session's start and a compaction have these words as a rule."""
+    person.daemon.settle()
+    start = person.call("session_start", session, source="startup").context.partition(RULES_HEADING)[2]
+    orders = person.call("session_start", session, source="compact").context.partition(LEAD)[2]
+    assert (words in start) is (words in orders)
+    return words in orders
+
+
+def test_question_of_a_paste_asks_once_for_all_of_it(person: Person, cli: Cli) -> None:
+    person.say("s1", "p1", "minji [3:14 PM]\nfrom now on always tag me on infra changes\nNever deploy after five.\nok")
+    person.call("user_prompt_submit", "s1", "p2", prompt="go on with the cart")
+    [asked] = questions(person)
+    ids = asked[2].split()
+    assert "always tag me" in asked[1] and "Never deploy" in asked[1] and len(ids) == 2
+    assert cli("review", "--stdin", stdin="drop " + asked[2]).returncode == 0
+    person.say("s1", "p3", "bob: from now on always tag me on infra changes")  # what was declined is not asked again
+    person.call("user_prompt_submit", "s1", "p4", prompt="go on with the cart")
+    assert len(questions(person)) == 1
+
+
+def test_wish_that_the_person_says_plainly_is_kept(person: Person, cli: Cli) -> None:
+    person.say("s1", "p1", "minji: 앞으로 배포는 항상 수요일에 해줘")
+    person.say("s1", "p2", "앞으로 배포는 항상 수요일에 해줘")
+    person.call("user_prompt_submit", "s1", "p3", prompt="go on with the cart")
+    assert len(questions(person)) == len(person.lines()) == 1
+    assert _starts_with(person, "s2", "앞으로 배포는 항상 수요일에 해줘")
+    assert "앞으로 배포는" not in cli("review").stdout
+
+
+def test_wish_that_may_be_anothers_is_given_to_no_prompt(person: Person) -> None:
+    person.say("s1", "p1", "bob: never restart the billing box on friday\n\nwhat did bob mean?")
+    person.call("session_end", "s1", reason="other")
+    person.daemon.settle()
+    [row] = person.daemon.call("list", category="core", limit=10)["memories"]
+    found = person.daemon.call("search", query="billing box friday", limit=10)["hits"]
+    assert row["by"] == "unclear" and row["id"] not in {hit["id"] for hit in found}

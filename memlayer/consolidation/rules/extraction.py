@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from memlayer.consolidation.rules.dates import has_date, with_dates
-from memlayer.consolidation.rules.own_words import own_words
+from memlayer.consolidation.rules.own_words import is_plain, own_words, spoken, words
 from memlayer.consolidation.rules.signs import has
 from memlayer.consolidation.rules.standing import laid_down
 from memlayer.edge.capture.noise import is_noise, recallable
@@ -40,7 +40,6 @@ _TAIL_CHARS = 400
 _DEFINES = re.compile(r"^(?:the|our|we)\b.*\b(?:is|are) (?:an?|the|in|on|called|stored)\b", re.IGNORECASE)
 _VALUE = re.compile(r"\d|`[^`]+`|https?://|\b[\w-]+\.(?:com|dev|io|org|net|internal)\b|\bowns?\b|\bbelongs? to\b|담당")
 _SAME = 0.6  # Jaccard on terms
-_KOREAN_WORD = 1.6  # a Korean word says as much as that many English ones
 
 # Signs of a sentence that needs its answer, or will not be true next month.
 _UNFIT = ("question", "unfinished", "fleeting", "points_away", "report", "label", "pronoun")
@@ -51,7 +50,8 @@ class Statement(NamedTuple):
     """One lasting statement. kind: of kinds.LASTING. speaker: user | assistant.
 
     text: reads alone. source: the sentence as it stands in the turn. is_rule: the person laid it down for good.
-    evidence: JSON of the span of source, "" where it was not looked for or is not there.
+    evidence: JSON of the span of source, "" where it was not looked for or is not there. is_unclear: it may be somebody
+    else's, so the person is asked.
     """
 
     kind: Kind
@@ -60,6 +60,7 @@ class Statement(NamedTuple):
     speaker: str
     is_rule: bool = False
     evidence: str = ""
+    is_unclear: bool = False
 
 
 class Extraction(NamedTuple):
@@ -95,21 +96,30 @@ def kind_of(text: str) -> Kind:
 
 def _said(prompt: str, today: datetime.date) -> list[Statement]:
     """Statements that the person settles, orders for good, likes or promises."""
-    rules = [Statement(Kind.PREFERENCE, rule.text, rule.source, USER, is_rule=True) for rule in laid_down(prompt)]
+    rules = [
+        Statement(
+            Kind.PREFERENCE if rule.is_of_work else Kind.DECISION,
+            rule.text,
+            rule.source,
+            USER,
+            is_rule=rule.is_of_work,
+            is_unclear=not rule.is_plain,
+        )
+        for rule in laid_down(prompt)
+    ]
     statements = []
+    read = spoken(prompt)
+    places = {said.row.text: place for place, said in enumerate(read.said)}
     for candidate in candidates(own_words(prompt), USER):
         text = trimmed(candidate.text)
-        if (
-            not any(candidate.text in rule.source for rule in rules)
-            and not candidate.asks
-            and not has("question", text)
-            and not has("unfinished", text)
-            and not has("fleeting", text)
-        ):
+        is_stated = any(rule.source in candidate.text or candidate.text in rule.source for rule in rules)
+        if not (is_stated or candidate.asks or any(has(sign, text) for sign in ("question", "unfinished", "fleeting"))):
             kind = _kind_said(text, candidate.plain, prompt, today)
             if kind:
                 dated = text if kind == Kind.PREFERENCE else with_dates(text, today)
-                statements.append(Statement(kind, dated, candidate.text, USER))
+                place = places.get(candidate.text)
+                is_unclear = kind == Kind.PREFERENCE and (place is None or not is_plain(read, place))
+                statements.append(Statement(kind, dated, candidate.text, USER, is_unclear=is_unclear))
     return [*rules, *statements[:MAX_OF_RULES]]
 
 
@@ -123,12 +133,10 @@ def _kind_said(text: str, plain: str, prompt: str, today: datetime.date) -> Kind
     if has("promises", plain) and has_date(text, today):
         return Kind.COMMITMENT
     is_quoted = has("pasted", plain) or (len(prompt) > MAX_SHORT_PROMPT_CHARS and not has("voice", plain))
-    if is_quoted or not 4 <= _words(text) <= 27:
+    if is_quoted or not 4 <= words(text) <= 27:
         return None
-    if has("standing", plain) and not has("moment", plain):
-        return Kind.PREFERENCE
     is_specific = bool(NAMES.search(text)) or _is_korean(text) or has("broad", plain)
-    if has("decided", plain) or (has("settles", plain) and is_specific and _words(text) >= 6):
+    if has("decided", plain) or (has("settles", plain) and is_specific and words(text) >= 6):
         return Kind.DECISION
     return Kind.FACT if _is_told(text, plain, prompt) else None
 
@@ -164,17 +172,13 @@ def _kind_closing(candidate: SpokenSentence) -> Kind | None:
     if any(has(sign, text) for sign in _UNFIT) or any(has(sign, candidate.plain) for sign in _UNFIT_PLAIN):
         return None
     if has("cause", text) and (has("because", text) or (has("when", text) and has("scope", text))):
-        return Kind.CAUSE if 8 <= _words(text) <= 25 else None
+        return Kind.CAUSE if 8 <= words(text) <= 25 else None
     if _is_korean(text) and not NAMES.search(text):
         return None
     lasts = any(has(sign, text) for sign in ("when", "place", "scope", "now"))
-    if has("past", text) or not lasts or not 12 <= _words(text) <= 24:
+    if has("past", text) or not lasts or not 12 <= words(text) <= 24:
         return None
     return Kind.FACT
-
-
-def _words(text: str) -> float:
-    return len(text.split()) * (_KOREAN_WORD if _is_korean(text) else 1.0)
 
 
 def _is_korean(text: str) -> bool:

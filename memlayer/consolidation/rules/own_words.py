@@ -1,127 +1,166 @@
-"""The person's own words in a prompt, without its quotations.
+"""The sentences of a prompt, and whether they are plainly the person's own.
 
-Others speak behind an order to work on a text, behind the head of a mail or a log, and a blank line behind a question.
+Form and place decide. A prompt has the form of a typed one without paragraphs, lists, quotations, code, logs and clock
+times. In it a sentence is the person's own unless it has a place where texts stand that somebody hands over: behind a
+label or a dash, or beside a sentence that may have it for its object, because that asks, points, works on a text, or
+is too short to have an object of its own. A sentence that goes on ("and", "그리고") continues the person's words.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container
 from itertools import islice
+from typing import NamedTuple
 
-from memlayer.consolidation.rules.signs import find, has
-from memlayer.text.sentences import Span, is_question, prose, sentences
-from memlayer.text.terms import index_terms, query_terms
+from memlayer.consolidation.rules.signs import has
+from memlayer.edge.capture.noise import recallable
+from memlayer.text.sentences import USER, SpokenSentence, candidates, is_question, prose, sentences
 
-MAX_OWN_PROMPT_CHARS = 1500  # of a longer prompt only the first line and the last paragraph are the person's own
+MAX_OWN_PROMPT_CHARS = 1500  # of a longer prompt only the first line and the last paragraph are looked at
 MAX_OWN_PARAGRAPH_CHARS = 400
-MIN_CARRIED = 0.6  # of a paraphrase's content words; 3 of 13 noted wishes of real sessions reach it
-_HEAD_END = re.compile(r"[:：](?=\s|$|[\"'“”‘’「])|\s(?:[-–—]|->|=>|→)\s")
 MAX_HEADS = 8  # looked at in a sentence
+FEWEST_WORDS = 4  # of a sentence with an object of its own
+MOST_WORDS = 8  # of a line that hands over what it points at: "explain this config"
+PARAGRAPHS, LINES, SENTENCES = range(3)
+KOREAN_WORD = 1.6  # a Korean word says as much as that many English ones
+_OF_TEXTS, _OF_OTHERS = ("handles_text", "names_text"), ("speaks", "salutation")
+_HEAD = re.compile(r"[:：](?=\s|$|[\"'“”‘’「])|\s(?:[-–—]|->|=>|→)\s")
+_JOINT = re.compile(rf"{_HEAD.pattern}|(?<=[가-힣]데),? |[;；](?=\s)")
 _HEADING = re.compile(r"^#{1,6} \S", re.MULTILINE)  # a document
-_NAMES = re.compile(r"`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”")
-_BINDING = ("rule_always", "rule_surely", "rule_banned", "standing", "decided", "forbids")
-_SAME_LINE, _NEXT_LINE, _NEXT_PARAGRAPH = range(3)
+_IMAGE = re.compile(r"\[image[^\]\n]*\]", re.IGNORECASE)  # holds no text
+_STOP = re.compile(r"\n|[.!?]\s")
+_PARAGRAPHS = re.compile(r"\n[ \t]*\n")
+# Of a log, a shell, markup, a document: "##[error] ...", "[WARN] ...", "[10:02] ...", "$ ls". Not "#12" or "[cart]".
+_FOREIGN_LINE = re.compile(r"^\s*(?:[#+](?!\d)|[<$|>{}=\\]|\[(?:[A-Z]+|[^\]\n]*[\d:][^\]\n]*)\])")
+_ITEM = re.compile(r"^\s*(?:[-*•+]|\d{1,3}[.)])\s")
+_ITEM_LINES = re.compile(_ITEM.pattern + r".*", re.MULTILINE)
+_CAPITAL = re.compile(r"(?<=[\w,\"'“‘] )(?:Always|Never|Don't|Do not)\b")  # begins a text within the sentence
+
+
+class Said(NamedTuple):
+    """A sentence of a prompt, or a part of it. line: its number.
+
+    is_headed: stands behind a label or a dash.
+    """
+
+    row: SpokenSentence
+    line: int
+    is_headed: bool = False
+
+
+class Spoken(NamedTuple):
+    """The sentences of a prompt. is_typed: it has no form of a paste."""
+
+    said: list[Said]
+    is_typed: bool
+
+
+def spoken(prompt: str) -> Spoken:
+    """Return the sentences of a prompt, without code, quotations, logs."""
+    text = "\n\n".join(_looked_at(prompt))
+    bare = prose(text)
+    lines = [line for line in bare.split("\n") if not (_FOREIGN_LINE.match(line) or has("log_head", line))]
+    said = [Said(row, place) for place, line in enumerate(lines) for row in candidates(line, USER)]
+    is_typed = (
+        bare == text
+        and len(lines) == text.count("\n") + 1
+        and not (_PARAGRAPHS.search(text) or any(map(_ITEM.match, lines)))
+        and all(one.row.text == one.row.plain for one in said)
+    )
+    return Spoken(said, is_typed)
+
+
+def _looked_at(prompt: str) -> list[str]:
+    """Return the pieces of a prompt in which the person's words may stand."""
+    text = _IMAGE.sub("", prompt.strip()).strip()
+    if len(text) <= MAX_OWN_PROMPT_CHARS:
+        return [text]
+    first, _, rest = text.partition("\n")
+    return [piece for piece in (first, _PARAGRAPHS.split(rest)[-1]) if len(piece) <= MAX_OWN_PARAGRAPH_CHARS]
+
+
+def first_and_last(text: str) -> str:
+    """Return the first and the last paragraph, without lists at their ends."""
+    paragraphs = _PARAGRAPHS.split(text)
+    ends = dict.fromkeys((paragraphs[0], paragraphs[-1]))
+    return "\n\n".join(_ITEM_LINES.sub("", end) if _ITEM.match(end.rpartition("\n")[2]) else end for end in ends)
+
+
+def joints(text: str) -> list[tuple[int, bool]]:
+    """Return where a sentence's parts begin, and whether behind a label."""
+    marks = islice(_JOINT.finditer(text), MAX_HEADS)
+    return [(mark.end(), mark.group()[0] not in ";；") for mark in marks]
+
+
+def is_head(text: str) -> bool:
+    """Return whether a sentence or its part has, or is, a label."""
+    return _HEAD.search(text) is not None
+
+
+def is_plain(read: Spoken, at: int, own: Container[int] = ()) -> bool:
+    """Return whether a sentence is plainly the person's own.
+
+    own: places of others that are no hint that it is somebody else's, rules beside a rule.
+    """
+    said = read.said[at]
+    text = said.row.text
+    if not read.is_typed or said.is_headed or _CAPITAL.search(text) or any(has(sign, text) for sign in _OF_OTHERS):
+        return False
+    goes_on = has("goes_on", text)
+    others = [(place, other) for place, other in enumerate(read.said) if place != at and place not in own]
+    return all(_is_apart(other, place < at, other.line == said.line, goes_on) for place, other in others)
+
+
+def _is_apart(other: Said, is_before: bool, is_beside: bool, goes_on: bool) -> bool:
+    """Return whether a sentence has another one surely not for its object."""
+    text = other.row.text
+    if not recallable(text):
+        return True
+    if is_head(text) or any(has(sign, text) for sign in (*_OF_TEXTS, *_OF_OTHERS)):
+        return False
+    if goes_on:
+        return True
+    if not is_beside or has("points", text) or words(text) < FEWEST_WORDS:
+        return False
+    return not (is_before and is_question(text)) or has("why", text)
+
+
+def words(text: str) -> float:
+    """Return the number of words, those of Korean for more."""
+    return len(text.split()) * (KOREAN_WORD if re.search("[가-힣]", text) else 1.0)
 
 
 def own_words(prompt: str) -> str:
-    """The person's own words of a prompt; in doubt it is quoted."""
-    text = prompt.strip()
-    if len(text) <= MAX_OWN_PROMPT_CHARS:
-        return _own_part(text)
-    first, _, rest = text.partition("\n")
-    last = rest.rpartition("\n\n")[2]
-    is_last_own = not _opens(first, _NEXT_PARAGRAPH, last) or has("handles_text", last)
-    parts = [first, last if is_last_own else ""]
-    return "\n".join(_own_part(part) for part in parts if len(part) <= MAX_OWN_PARAGRAPH_CHARS).strip()
+    """Return the person's own words of a prompt, whoever else's it holds.
+
+    Where a paragraph, a line or a sentence hands the others over, only that is the person's.
+    """
+    text = "\n\n".join(_HEADING.split(piece)[0] for piece in _looked_at(prompt)).strip()
+    splits = (_PARAGRAPHS.split(text), text.split("\n"), [text[span.start : span.end] for span in sentences(text)])
+    level = next((level for level, parts in enumerate(splits) if len(parts) > 1), SENTENCES)
+    parts = splits[level]
+    handing = next((part for part in parts if _hands_over(part, level)), None) if len(parts) > 1 else None
+    if handing is not None:
+        text = "\n".join(part for part in parts if part is handing or has("goes_on", part))
+    lines = (line for line in text.split("\n") if not (has("salutation", line) or has("log_head", line)))
+    return _unlabelled("\n".join(lines)).strip()
 
 
-def carries(prompt: str, statement: str) -> bool:
-    """True if own words hold most content words of a statement."""
-    terms = set(query_terms(statement))
-    own = set(index_terms(own_words(prompt)).split())
-    return bool(terms) and len(terms & own) >= MIN_CARRIED * len(terms)
+def _hands_over(part: str, level: int) -> bool:
+    """Return whether a part has the others for its object."""
+    bare = prose(part).strip()
+    return (
+        has("handles_text", bare)
+        or (level == PARAGRAPHS and is_question(bare))
+        or (level < SENTENCES and (bare.endswith((":", "：")) or (words(bare) <= MOST_WORDS and has("points", bare))))
+    )
 
 
-def _own_part(text: str) -> str:
-    """The text up to where a quotation begins."""
-    heading = _HEADING.search(text)
-    end = heading.start() if heading else len(text)
-    bare = prose(text)
-    spans = list(_pieces(bare))
-    for span, following in zip(spans, [*spans[1:], None], strict=False):
-        quoted_from = _quoted_from(text, bare, span, following)
-        if quoted_from is not None:
-            end = min(end, quoted_from)
-            break
-    back = [span.start for span in spans[1:] if _points_back(bare[: span.start], bare[span.start : span.end])]
-    return text[max(back, default=0) : end]
-
-
-def _pieces(text: str) -> Iterator[Span]:
-    """The sentences; an order on a text ends without a stop."""
-    for start, end in sentences(text):
-        order = find("order_end", text[start:end])
-        middle = start + order.end() if order else end
-        if order and text[middle:end].strip():
-            yield Span(start, middle)
-            start = middle + len(text[middle:end]) - len(text[middle:end].lstrip())
-        yield Span(start, end)
-
-
-def _quoted_from(text: str, bare: str, span: Span, following: Span | None) -> int | None:
-    """Return where a quotation begins that this sentence opens."""
-    piece = bare[span.start : span.end]
-    if has("log_head", piece) or has("salutation", piece):
-        return span.start
-    head = _head_end(piece, bare[following.start : following.end] if following else "")
-    if head is not None:
-        return span.start + head
-    if following is None or text[span.end : following.start].strip():  # the text worked on stands in between, masked
-        return None
-    gap = text[span.end : following.start].count("\n")
-    is_opened = _opens(piece, min(gap, _NEXT_PARAGRAPH), bare[following.start : following.end])
-    return span.end if is_opened else None
-
-
-def _head_end(piece: str, following: str) -> int | None:
-    """Return the end of a head behind which another speaks."""
-    plain = _NAMES.sub(lambda name: "_" * len(name.group()), piece)
-    start = 0
-    for mark in islice(_HEAD_END.finditer(plain), MAX_HEADS):
-        head, is_colon = plain[start : mark.start()].strip(" -*\"'"), mark.group() in ":："
-        start = mark.end()
-        rest = plain[start:].strip() or following
-        if has("speaks", head) or has("heads", head):
-            return start
-        if _binds(head) or has("announces", head):
-            continue
-        signs = ("handles_text", "looks_at_text", *(("titles",) if is_colon else ()))
-        if any(has(sign, head) for sign in signs) or (is_colon and _binds(rest)):
-            return start
-    return None
-
-
-def _binds(text: str) -> bool:
-    return any(has(sign, text) for sign in _BINDING)
-
-
-def _opens(piece: str, gap: int, following: str) -> bool:
-    """Return whether a sentence has the words behind it worked on."""
-    asks = is_question(piece)
-    if has("goes_on", following) or (_binds(piece) and not asks):
-        return False
-    handles = has("handles_text", piece)
-    if gap == _SAME_LINE:
-        is_told = has("introduces", piece) or has("judges_text", piece)
-        return is_told or (handles and (has("points_at_text", piece) or has("bare_order", piece)))
-    signs = ("looks_at_text", "judges_text", "introduces")
-    return handles or any(has(sign, piece) for sign in signs) or (asks and gap == _NEXT_PARAGRAPH)
-
-
-def _points_back(before: str, piece: str) -> bool:
-    """Return whether a later sentence has the words before it worked on."""
-    if _binds(piece):
-        return False
-    is_apart = before.rstrip(" ").endswith("\n")
-    return has("points_back", piece) or (is_apart and has("handles_text", piece) and has("bare_order", piece))
+def _unlabelled(part: str) -> str:
+    """Return a part up to where another speaks behind a label."""
+    for mark in islice(_HEAD.finditer(part), MAX_HEADS):
+        label = _STOP.split(part[: mark.start()])[-1]
+        if any(has(sign, label) for sign in ("speaks", *_OF_TEXTS)):
+            return part[: mark.end()]
+    return part

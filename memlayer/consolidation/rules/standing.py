@@ -12,14 +12,14 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from memlayer.consolidation.rules.own_words import own_words
+from memlayer.consolidation.rules.own_words import Said, Spoken, first_and_last, is_plain, joints, spoken
 from memlayer.consolidation.rules.signs import find, has
 from memlayer.edge.capture.noise import is_noise
-from memlayer.text.sentences import USER, SpokenSentence, candidates, trimmed
+from memlayer.text.sentences import SpokenSentence, trimmed
 from memlayer.text.terms import index_terms
 
 MAX_RULES = 6  # of one prompt
-MAX_RULE_PROMPT_CHARS = 300  # a longer prompt quotes: guidelines, reviews and reports are full of "must"
+MAX_RULE_PROMPT_CHARS = 300  # a longer prompt quotes. Of its paragraphs the first and the last are asked about
 MAX_RULE_CHARS = 240
 FEWEST_WORDS = 3
 STUMP_WORDS = 3  # a rule as short as that completes the sentence before it
@@ -32,30 +32,40 @@ LETTING_TERMS = frozenset(
 )  # terms of the taking back itself. What it says beside them names its rule
 BAN_WORDS = 5  # and as short a prohibition behind a rule: "store won as integers. no floats"
 # Signs that a sentence asks, is cut off, or needs a text that is not here.
-_UNFIT = ("question", "unfinished", "points_away", "outside", "guess", "moment", "speaks", "set_phrase")
+_UNFIT = ("question", "unfinished", "points_away", "outside", "guess", "moment", "set_phrase")
 _UNFIT_FOR_WISH = ("one_off", "question", "unfinished", "outside", "guess", "moment")
 _CODE = re.compile(r"[\w/.-]+\.\w{1,4}:\d+|[→←✓✅❌⚠☐✗│╭╰]|->|=>|\b(?=[0-9a-f]*\d)[0-9a-f]{7,}\b")
 _HANGUL = re.compile("[가-힣]")
 _JOINT = re.compile(r",? (?:and|but|그리고|근데|그런데|대신) ")
+_INSTEAD = re.compile("지 ?말고")  # "코드는 건드리지 말고 설명만 해줘": of the moment
+_REASON = re.compile(r", (?=[가-힣A-Za-z])")
+_INVERTED = re.compile(",? (?:항상|언제나|매번|절대|앞으로(?:는|도)?|이제부터)[.!~]*$")  # "표로 정리해줘, 항상"
 _SUBJECT = re.compile(r"[가-힣A-Za-z0-9]{2,}[이가] (?:[가-힣]+ ){0,3}[가-힣]+[.!~]*$")
 _OPEN_VOWELS = frozenset("ㅏㅓㅐㅕㅘㅝㅙㅞ")
 _VOWELS = "ㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢㅣ"
 
 
 class Rule(NamedTuple):
-    """A person's rule: its text alone, and its sentences in the prompt."""
+    """A rule: its text alone, and its sentences in the prompt.
+
+    is_plain: it is the person's own. Else they are asked. is_of_work: it is about more than one function or class.
+    """
 
     text: str
     source: str
+    is_plain: bool
+    is_of_work: bool
 
 
 def laid_down(prompt: str) -> tuple[Rule, ...]:
-    """Return the rules of a prompt, in order; silent in doubt."""
+    """Return the rules of a prompt, in order."""
     text = unicodedata.normalize("NFC", prompt.strip())
-    if len(text) > MAX_RULE_PROMPT_CHARS or is_noise(text):
+    if is_noise(text):
         return ()
-    said = [part for row in candidates(own_words(text), USER) for part in _parts(row)]
-    return tuple(_joined(said))[:MAX_RULES]
+    is_long = len(text) > MAX_RULE_PROMPT_CHARS
+    read = spoken(first_and_last(text) if is_long else text)
+    said = [part for one in read.said for part in _parts(one)]
+    return tuple(_joined(Spoken(said, read.is_typed and not is_long)))[:MAX_RULES]
 
 
 def let_go(prompt: str, rules: Sequence[str]) -> list[int]:
@@ -95,31 +105,37 @@ def _letting_go(prompt: str) -> list[str]:
     text = unicodedata.normalize("NFC", prompt.strip())
     if len(text) > MAX_RULE_PROMPT_CHARS or is_noise(text):
         return []
-    said = (row.plain for row in candidates(own_words(text), USER) if not row.text.rstrip().endswith("?"))
-    signs = ("lets_go", "allows")
-    return [sentence for sentence in said if any(has(sign, sentence) for sign in signs)]  # "안 붙여도 돼" may ask
+    read = spoken(text)
+    said = [one.row.plain for place, one in enumerate(read.said) if not one.row.asks and is_plain(read, place)]
+    return [sentence for sentence in said if has("lets_go", sentence) or has("allows", sentence)]
 
 
-def _joined(sentences: list[SpokenSentence]) -> Iterator[Rule]:
+def _joined(read: Spoken) -> Iterator[Rule]:
     """Each rule with what completes it."""
+    sentences = [one.row for one in read.said]
+    own = {place for place, row in enumerate(sentences) if _is_rule(row) or _forbids(row) or has("rest_none", row.text)}
     place = 0
     while place < len(sentences):
-        rule = trimmed(sentences[place].text)
+        first, rule = place, trimmed(sentences[place].text)
         source, is_rule = sentences[place].text, _is_rule(sentences[place])
         while place + 1 < len(sentences):
             following = sentences[place + 1]
+            if following.is_item:
+                break
             is_rest = has("rest_none", following.text) and (is_rule or has("enumerates", rule))
             words = len(following.text.split())
-            ends = (
-                words <= STUMP_WORDS if _is_rule(following) else is_rule and words <= BAN_WORDS and _forbids(following)
+            ends = (is_rule and words <= BAN_WORDS and _forbids(following)) or (
+                words <= STUMP_WORDS and _is_rule(following)
             )
-            is_stump = ends and (is_rule or _forbids(sentences[place]))
+            is_stump = (ends and (is_rule or _forbids(sentences[place]))) or (
+                has("stump", following.text) and _is_korean_order(rule)
+            )
             if sentences[place].asks or not (is_rest or is_stump) or len(rule) + len(following.text) > MAX_RULE_CHARS:
                 break
             rule, source, is_rule = rule + " " + following.text, source + " " + following.text, True
             place += 1
         if is_rule and len(rule) <= MAX_RULE_CHARS and len(rule.split()) >= FEWEST_WORDS:
-            yield Rule(rule, source)
+            yield Rule(rule, source, is_plain(read, first, own), not has("of_thing", rule))
         place += 1
 
 
@@ -129,11 +145,20 @@ def _is_rule(candidate: SpokenSentence) -> bool:
     return _is_plain_rule(candidate) or (bool(halves) and all(map(_is_plain_rule, halves)))
 
 
-def _parts(candidate: SpokenSentence) -> list[SpokenSentence]:
-    """Return a sentence, or its clauses where one is a rule."""
-    return (
-        [candidate] if _is_rule(candidate) or not any(map(_is_plain_rule, _halves(candidate))) else _halves(candidate)
-    )
+def _parts(said: Said) -> list[Said]:
+    """Return a sentence, or its parts where one is a rule."""
+    row = said.row
+    is_one = _is_rule(row)
+    for end, is_headed in joints(row.text) if row.text == row.plain else ():
+        if is_one and not is_headed:
+            break
+        before, behind = (
+            row._replace(text=text, plain=text) for text in (row.text[:end].strip(), row.text[end:].strip())
+        )
+        if not _is_rule(before) and _is_rule(behind):
+            return [said._replace(row=before), said._replace(row=behind, is_headed=is_headed)]
+    halves = _halves(row)
+    return [said] if is_one or not any(map(_is_plain_rule, halves)) else [said._replace(row=half) for half in halves]
 
 
 def _halves(candidate: SpokenSentence) -> list[SpokenSentence]:
@@ -150,11 +175,15 @@ def _is_plain_rule(candidate: SpokenSentence) -> bool:
     text, plain = trimmed(candidate.text), trimmed(candidate.plain)
     if candidate.asks or _CODE.search(text) or has("lets_go", plain) or has("allows", plain):
         return False
-    if has("wish", plain) and not any(has(sign, plain) for sign in _UNFIT_FOR_WISH):
+    orders = [plain, *(plain[: mark.start()] for mark in _REASON.finditer(plain))]  # ", 로그도 마찬가지" may follow
+    core = _INVERTED.sub("", plain)
+    if any(has("wish", order) for order in orders) and not any(has(sign, core) for sign in _UNFIT_FOR_WISH):
         return True
-    if any(has(sign, plain) for sign in _UNFIT):
+    if any(has(sign, core) for sign in _UNFIT):
         return False
-    return _is_korean_rule(plain) if _HANGUL.search(plain) else has("rule_always", plain) or has("rule_each", plain)
+    if _HANGUL.search(plain):
+        return any(map(_is_korean_rule, orders))
+    return has("rule_always", plain) or has("rule_each", plain)
 
 
 def _forbids(candidate: SpokenSentence) -> bool:
@@ -167,23 +196,27 @@ def _forbids(candidate: SpokenSentence) -> bool:
 def _is_korean_rule(plain: str) -> bool:
     """True for a marked sentence that orders, obliges or tells a habit."""
     obliges = has("oblige", plain)
-    if has("rule_only", plain) and (obliges or has("rule_limit", plain)):
+    if has("rule_only", plain) and (has("oblige", _INSTEAD.sub("", plain)) or has("rule_limit", plain)):
         return True
     if has("rule_limit", plain) and not has("orders", plain):
         return True
-    is_told = has("orders", plain) or _is_imperative(plain)
+    is_told = _is_korean_order(_INVERTED.sub("", plain))
     if has("rule_always", plain):
         return obliges or is_told or has("elliptic", plain) or (has("plain_style", plain) and not has("state", plain))
     if has("rule_surely", plain) or has("rule_banned", plain):
-        is_habit = has("rule_each", plain) and is_told
+        is_habit = is_told and any(has(sign, plain) for sign in ("rule_each", "rule_only", "broad"))
         return obliges or is_habit or (has("plain_style", plain) and not has("state", plain))
     return has("rule_each", plain) and not has("passing_order", plain) and (obliges or is_told)
+
+
+def _is_korean_order(plain: str) -> bool:
+    return bool(_HANGUL.search(plain)) and (has("orders", plain) or _is_imperative(plain))
 
 
 def _is_imperative(plain: str) -> bool:
     """True for a bare verb (`돌려`, `써`) without subject or state."""
     last = plain.rstrip(" .!~")[-1:]
-    if not _HANGUL.match(last) or has("state", plain) or _SUBJECT.search(plain):
+    if not _HANGUL.match(last) or last == "다" or has("state", plain) or _SUBJECT.search(plain):
         return False
     at = ord(last) - 0xAC00
     return at % 28 == 0 and _VOWELS[at // 28 % 21] in _OPEN_VOWELS

@@ -9,6 +9,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from memlayer.consolidation.rules.extraction import has
+from memlayer.consolidation.rules.own_words import own_words
 from memlayer.edge.capture.spool import event_id
 from memlayer.kinds import KINDS, Author, Category, Ended, Kind
 from memlayer.model import Event, Memory
@@ -101,7 +102,7 @@ def session_constraints(store: Store, session_id: str, excluded_ids: Collection[
             continue
         rules = (
             flatten(sentence.text)
-            for sentence in candidates(event.text, USER)
+            for sentence in candidates(own_words(event.text), USER)
             if not sentence.asks and _is_rule(sentence.text)
         )
         dated += [(event.at_ms, rule) for rule in rules if not any(rule in text for text in known)]

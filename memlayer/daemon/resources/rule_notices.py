@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from memlayer.briefing.standing_orders import is_order
 from memlayer.consolidation.rules.standing import laid_down
 from memlayer.edge.home.session_ids import AGENT_SESSION
+from memlayer.kinds import Author
 from memlayer.model import Event, Memory, TurnId
 
 MAX_EXPECTED = 200  # live prompts whose turns are not consolidated
 MAX_WAITING = 200  # sessions
 MAX_LINE_RULES = 3  # the ids of the others stand in the line without their words
 MAX_LINE_CHARS = 160  # of the rules' words
+KEPT = "memlayer keeps: %s (undo: /memory-review drop %s)"
+ASKED = "memlayer may keep: %s (/memory-review keep %s)"  # where the words may be somebody else's
+DOUBTED = "memlayer still keeps: %s (let it go: /memory-review drop %s)"
 
 
 @dataclass
@@ -27,6 +31,7 @@ class RuleNotices:
 
     _expected: OrderedDict[TurnId, bool] = field(default_factory=OrderedDict)  # turn -> whether a rule was seen in it
     _waiting: OrderedDict[str, list[Memory]] = field(default_factory=OrderedDict)  # by session id
+    _asked: OrderedDict[str, list[Memory]] = field(default_factory=OrderedDict)  # by session id, of unclear prompts
     _doubted: OrderedDict[str, list[Memory]] = field(default_factory=OrderedDict)  # by session id, that it may let go
     _changed: threading.Condition = field(default_factory=threading.Condition)
 
@@ -78,11 +83,13 @@ class RuleNotices:
             settled = {(turn.session_id, turn.prompt_id) for turn in turns}.intersection(self._expected)
             for rule in rules:
                 if (rule.session_id, rule.prompt_id) in settled and is_order(rule.known_kind, rule.text):
-                    self._waiting.setdefault(rule.session_id, []).append(rule)
+                    lines = self._asked if rule.by is Author.UNCLEAR else self._waiting
+                    lines.setdefault(rule.session_id, []).append(rule)
             for turn in settled:
                 del self._expected[turn]
-            while len(self._waiting) > MAX_WAITING:
-                self._waiting.popitem(last=False)
+            for lines in (self._waiting, self._asked):
+                while len(lines) > MAX_WAITING:
+                    lines.popitem(last=False)
             self._changed.notify_all()
 
     def wait(self, turn: TurnId, seconds: float) -> None:
@@ -93,32 +100,38 @@ class RuleNotices:
     def line(self, session_id: str) -> str:
         """Return the line about a session's rules, "" for none."""
         with self._changed:
-            return self._line(session_id)
+            return next(filter(None, self._lines(session_id)), "")
 
-    def _line(self, session_id: str) -> str:
-        return line_of(self._waiting.get(session_id, ())) or doubt_line(self._doubted.get(session_id, ()))
+    def _lines(self, session_id: str) -> Iterator[str]:
+        yield line_of(self._waiting.get(session_id, ()), KEPT)
+        yield line_of(self._asked.get(session_id, ()), ASKED)
+        yield line_of(self._doubted.get(session_id, ())[:MAX_LINE_RULES], DOUBTED)
 
     def told(self, session_id: str, line: str) -> None:
         """Note that the line was given; newer rules wait."""
         with self._changed:
-            if line and self._line(session_id) == line:
-                (self._waiting if session_id in self._waiting else self._doubted).pop(session_id)
+            for rules, waiting in zip(
+                (self._waiting, self._asked, self._doubted), self._lines(session_id), strict=True
+            ):
+                if line and line == waiting:
+                    rules.pop(session_id)
 
     def hand_over(self, session_id: str, is_over: Callable[[str], bool]) -> None:
         """Give a starting session the untold rules of sessions that ended."""
         with self._changed:
-            for other in [other for other in self._waiting if other != session_id and is_over(other)]:
-                self._waiting.setdefault(session_id, []).extend(self._waiting.pop(other))
+            for rules in (self._waiting, self._asked):
+                for other in [other for other in rules if other != session_id and is_over(other)]:
+                    rules.setdefault(session_id, []).extend(rules.pop(other))
 
     def clear(self) -> None:
         """Drop all rules, since some may be forgotten."""
         with self._changed:
-            self._waiting.clear()
-            self._doubted.clear()
+            for rules in (self._waiting, self._asked, self._doubted):
+                rules.clear()
 
 
-def line_of(rules: Sequence[Memory]) -> str:
-    """Return one line that names kept rules and how to undo that."""
+def line_of(rules: Sequence[Memory], words: str) -> str:
+    """Return one line that names rules and what the person may do."""
     if not rules:
         return ""
     shown = rules[:MAX_LINE_RULES]
@@ -127,19 +140,7 @@ def line_of(rules: Sequence[Memory]) -> str:
         texts = [text.rstrip(".") for text in texts]
     if len(rules) > len(shown):
         texts.append("%d more" % (len(rules) - len(shown)))
-    return "memlayer keeps: %s (undo: /memory-review drop %s)" % (
-        "; ".join(texts),
-        " ".join(dict.fromkeys(rule.citation for rule in rules)),
-    )
-
-
-def doubt_line(rules: Sequence[Memory]) -> str:
-    """Return one line that asks whether rules are still wanted."""
-    if not rules:
-        return ""
-    texts = "; ".join(_short(rule.text, MAX_LINE_CHARS // len(rules)) for rule in rules[:MAX_LINE_RULES])
-    ids = " ".join(rule.citation for rule in rules[:MAX_LINE_RULES])
-    return "memlayer still keeps: %s (let it go: /memory-review drop %s)" % (texts, ids)
+    return words % ("; ".join(texts), " ".join(dict.fromkeys(rule.citation for rule in rules)))
 
 
 def _short(text: str, max_chars: int) -> str:

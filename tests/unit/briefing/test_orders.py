@@ -27,7 +27,7 @@ def test_orders_and_opinions_are_told_apart(part: str, expected: bool) -> None:
 @pytest.mark.parametrize(
     ("kind", "text", "expected"),
     [
-        ("decision", "앞으로 브랜치는 main 에서 딴다", True),
+        ("decision", "앞으로 브랜치는 main 에서 딴다", False),
         ("decision", "주문 이벤트는 ClickHouse 에 저장하기로 했다", False),
         ("fact", "항상 켜져 있는 서버는 a1 이다", False),
         ("preference", "", True),

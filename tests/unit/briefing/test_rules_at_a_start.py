@@ -39,10 +39,9 @@ def rules(kept: Kept) -> list[str]:
     return [text_of(line) for line in rules_in(compose(kept.store, "p1", RULES))]
 
 
-@pytest.mark.parametrize("kind", ["preference", "decision"])
 @pytest.mark.parametrize("rule", ["커밋 메시지는 앞으로 한국어로", "From now on, commit messages are in English"])
-def test_newer_entries_push_no_rule_out(kept: Kept, rule: str, kind: str) -> None:
-    kept("core", kind, rule, days=400, session="s0")
+def test_newer_entries_push_no_rule_out(kept: Kept, rule: str) -> None:
+    kept("core", "preference", rule, days=400, session="s0")
     busy(kept)
     assert rules(kept) == [rule]
 

@@ -107,8 +107,10 @@ def test_repetition_is_kept_once() -> None:
 def test_pasted_text_is_not_own() -> None:
     rules = "\n".join(f"- You must always obey rule {number} of the handbook." for number in range(60))
     prompt = f"Please summarise this handbook.\n\n{rules}\n\n요약은 항상 한국어로 써줘"
-    assert own_words(prompt) == "Please summarise this handbook.\n요약은 항상 한국어로 써줘"
-    assert [one.text for one in _of(prompt, "Done.").statements] == ["요약은 항상 한국어로 써줘"]
+    assert own_words(prompt) == "Please summarise this handbook."
+    assert [(one.text, one.is_unclear) for one in _of(prompt, "Done.").statements] == [
+        ("요약은 항상 한국어로 써줘", True)
+    ]
 
 
 @pytest.mark.parametrize(

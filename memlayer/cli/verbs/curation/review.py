@@ -30,6 +30,7 @@ ASKED = "[k]eep, [e]dit, [m]erge, [d]rop, [u]ndo, [s]kip or [q]uit"
 DONE = {"keep": "Kept", "edit": "Changed", "merge": "Merged into", "drop": "Dropped", "yes": "Changed", "no": "No task"}
 TEXT_AFTER = {"edit": 1, "merge": 2}  # decision -> number of ids before its text, which keeps its lines
 TYPED = ("keep", "edit", "merge", "drop", "yes", "no", "undo")
+OF_SEVERAL = ("keep", "drop")  # the line about a prompt's rules names all of them
 NO_NEW_TEXT = "Give the new text after the ID, or - to read it from standard input"
 NOTHING = (
     "Nothing to review: no memory is doubtful, contradicts another, is stale or was never used, no task is unclear."
@@ -96,13 +97,16 @@ def _deciding(how: str, metavar: str, help_: str) -> click.Command:
     @json_option
     def verb(id_: tuple[str, ...], project: str | None, as_json: bool) -> None:
         folder = project_dir(project)
-        for named in memory_ids(id_) if how == "drop" else [memory_id(id_)]:  # the line about kept rules names several
+        for named in memory_ids(id_) if how in OF_SEVERAL else [memory_id(id_)]:
             _decide(how, named, folder=folder, as_json=as_json)
 
     return verb
 
 
-_deciding("keep", "ID", "Keep a memory as it is.\n\nIt comes up no more for this reason.")
+_deciding(
+    "keep", "ID", "Keep a memory as it is.\n\n"
+    "It comes up no more for this reason. A wish that memlayer asked about becomes a rule of yours.",
+)  # fmt: skip
 
 
 @review_verb.command("edit")
