@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Coroutine
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +93,7 @@ def of_schema_5(folder: Path) -> None:
     """Make a store with EARLIER, as 8908da90 left it."""
     rows = []
     for number, (more, _) in enumerate(EARLIER):
-        row = {**asdict(make_memory(number, "예전 %d" % number)), "settled": "", "superseded_ms": 0, **more}
+        row = {**make_memory(number, "예전 %d" % number).fields(), "settled": "", "superseded_ms": 0, **more}
         row["superseded_by"] = row["id"] if row["superseded_by"] == "own id" else row["superseded_by"]
         row["key"] = str(row["key"]).replace("%s", str(row["id"])[:4])
         rows.append({name: value for name, value in row.items() if name not in NEW})

@@ -12,7 +12,7 @@ import pytest
 
 from memlayer.adapters.lance.row_cache import FILE_NAME, MAX_RECENT, RowCache
 from memlayer.adapters.lance.store import LanceStore
-from memlayer.model import Chunk, Scope
+from memlayer.model import Scope, replace
 from memlayer.ports import Selection
 from memlayer.text.terms import query_terms
 from tests.support.store_rows import DIMENSIONS, EMBEDDER, make_chunk, make_event, make_memory
@@ -59,7 +59,7 @@ def test_many_ids_at_once(tmp_path: Path) -> None:
 def test_a_lone_surrogate_reads_as_in_the_table(tmp_path: Path) -> None:
     cache = RowCache(tmp_path, 1)
     cache.begin()
-    cache.put([Chunk(**{**CHUNKS[0].__dict__, "text": "a\ud800b"})])
+    cache.put([replace(CHUNKS[0], text="a\ud800b")])
     cache.end(2)
     assert cache.get(IDS)[IDS[0]].text == "a?b"
 
@@ -194,7 +194,7 @@ def test_what_is_forgotten_leaves_it(tmp_path: Path) -> None:
 def test_recent_reads_are_invalidated(tmp_path: Path) -> None:
     cache = filled(tmp_path)
     assert set(cache.get(IDS)) == set(IDS)  # from now on in memory
-    changed = Chunk(**{**CHUNKS[0].__dict__, "text": "결제 모듈은 Go로"})
+    changed = replace(CHUNKS[0], text="결제 모듈은 Go로")
     cache.begin()
     cache.put([changed])
     cache.remove(IDS[1:2])

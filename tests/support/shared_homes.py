@@ -94,7 +94,7 @@ class SharedHome:
             for row in batch:
                 name = {Event: "events", Memory: "memories", Usage: "usages"}[type(row)]
                 assert row.id not in out[name], "doubled"
-                fields = {k: v for k, v in vars(row).items() if k not in ("rules", "level")}
+                fields = {k: v for k, v in row.fields().items() if k not in ("rules", "level")}
                 out[name][row.id] = fields
 
         self.services.store.scan(keep)

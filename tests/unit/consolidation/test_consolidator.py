@@ -9,7 +9,7 @@ import pytest
 from memlayer.consolidation import lineage
 from memlayer.consolidation.extractor import RULES
 from memlayer.errors import StoreError
-from memlayer.model import turn_memory_id
+from memlayer.model import replace, turn_memory_id
 from memlayer.ports import MemoryQuery
 from tests.support.consolidating_in_memory import DAY_MS, Consolidating
 from tests.support.hash_embedder import HashEmbedder
@@ -90,7 +90,7 @@ def test_doing_it_twice_changes_nothing(memory: Consolidating) -> None:
     memory.say("s2", "p2", CLICKHOUSE, OK, at=DAY_MS)
     before = memory.whole()
     for turn in memory.store.memories(MemoryQuery(category="conversation")):
-        memory.store.put_memories([type(turn)(**{**turn.__dict__, "rules": 0})])
+        memory.store.put_memories([replace(turn, rules=0)])
     assert memory.consolidator.settle_turns(10) == 2
     assert memory.whole() == before
 

@@ -10,7 +10,7 @@ from memlayer.briefing.session_summary import sum_up
 from memlayer.briefing.working_set import WorkingSetRules, compose
 from memlayer.indexing.repair import mark_turns
 from memlayer.kinds import KINDS, Kind
-from memlayer.model import Memory
+from memlayer.model import Memory, replace
 from memlayer.ports import MemoryQuery
 from tests.support.consolidating_in_memory import Consolidating
 
@@ -97,7 +97,7 @@ def test_reindex_marks_the_turns_of_an_older_version(story: Consolidating) -> No
     story.say("s1", "p1", DECISION, ANSWER)
     story.say("s1", "p2", BACK, "되돌렸습니다.", at=1000)
     whole = turn_of(story, "p1")
-    story.store.put_memories([Memory(**{**whole.__dict__, "kind": "turn"})])
+    story.store.put_memories([replace(whole, kind="turn")])
     assert mark_turns(story.store, story.ingest) == 1
     assert turn_of(story, "p1").kind == Kind.DID_NOT_HOLD
     assert mark_turns(story.store, story.ingest) == 0
