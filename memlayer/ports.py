@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from memlayer.errors import ConsolidationError, StoreError
 from memlayer.kinds import Author, Category
 from memlayer.model import Chunk, Event, EventCount, Hit, Memory, Scope, Usage
 from memlayer.wire.curation import Removed as Removed
+from memlayer.wire.curation import RowCount as RowCount
+from memlayer.wire.upkeep import Damage as Damage
+from memlayer.wire.upkeep import StoreStats as StoreStats
 
 Vector = tuple[float, ...]
 ScanProgress = Callable[[int, int], None]  # (done, total)
@@ -33,16 +36,6 @@ class Calibration:
     def relevance(self, cosine: float) -> float:
         """Return the position, clipped to [0, 1]."""
         return min(1.0, max(0.0, self.position(cosine)))
-
-
-@dataclass(frozen=True)
-class RowCount:
-    """Rows of a memory's category or event's kind; oldest_ms: the least."""
-
-    project_id: str
-    kind: str
-    rows: int
-    oldest_ms: int
 
 
 @dataclass(frozen=True)
@@ -165,53 +158,11 @@ class UsageQuery:
 
 
 @dataclass(frozen=True)
-class StoreStats:
-    """Counts of rows and sizes of the store.
-
-    disk_bytes: of the store's folder. tables: rows, fragments, versions and index state by table. by_category and
-    by_project count memories, core_by_kind the core memories that hold, ended those of any category that hold no more.
-    turns_by_rules: turns by the version of the rules that have read them, "0" for none.
-    """
-
-    events: int
-    memories: int
-    chunks: int
-    projects: int
-    embedded: int
-    disk_bytes: int
-    schema_version: int
-    tables: dict[str, dict[str, object]] = field(default_factory=dict)
-    by_category: dict[str, int] = field(default_factory=dict)
-    by_project: dict[str, int] = field(default_factory=dict)
-    core_by_kind: dict[str, int] = field(default_factory=dict)
-    turns_by_rules: dict[str, int] = field(default_factory=dict)
-    ended: int = 0
-    usages: dict[str, int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class Holding:
     """A project's chunks: their number, and how many hold each term."""
 
     chunks: int
     by_term: Mapping[str, int]
-
-
-@dataclass(frozen=True)
-class Damage:
-    """A part of the store that could not be read.
-
-    is_minor: a power failure explains it, or a repair makes the table whole. aside: the folder of damaged files, or "".
-    brought_back: rows saved from older versions or the index. in_doubt: citations that may lack their last change.
-    """
-
-    at_ms: int
-    table: str
-    says: str
-    is_minor: bool
-    aside: str = ""
-    brought_back: int = 0
-    in_doubt: tuple[str, ...] = ()
 
 
 class Store(Protocol):

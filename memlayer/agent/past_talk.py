@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memlayer.chat import AssistantToolCalls, Chat, Message, ToolCall, ToolResult, ToolResults
-from memlayer.wire.tools import TalkEvent
+from memlayer.model import Event
 
 # Tools are stored under the names that the host has for them, so that summaries and rules know them.
 HOST_NAMES = {"shell": "Bash", "write_file": "Write", "edit_file": "Edit"}
@@ -40,13 +40,13 @@ class PastTalk:
     turns: tuple[PastTurn, ...] = ()
 
 
-def turns_of(events: Sequence[TalkEvent]) -> tuple[PastTurn, ...]:
+def turns_of(events: Sequence[Event]) -> tuple[PastTurn, ...]:
     """Return the turns of a talk's events, oldest first."""
-    by_prompt: dict[str, list[TalkEvent]] = {}
+    by_prompt: dict[str, list[Event]] = {}
     for event in events:
         by_prompt.setdefault(event.prompt_id, []).append(event)
 
-    def texts(of: Sequence[TalkEvent], kind: str) -> tuple[str, ...]:
+    def texts(of: Sequence[Event], kind: str) -> tuple[str, ...]:
         return tuple(event.text for event in of if event.kind == kind)
 
     return tuple(

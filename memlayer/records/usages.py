@@ -122,10 +122,9 @@ def uses_within(store: Store, days: int) -> UsageShare:
     return UsageShare(days, len(seen[SHOWN]), len(seen[CITED]), len(seen[OPENED]), len(seen[SHOWN] & seen[CITED]))
 
 
-def sessions_citing(store: Store, memory_id: str) -> list[tuple[str, int]]:
-    """Return (session, last time in ms) of citations, newest first."""
-    uses = store.usages(UsageQuery(memory_ids=[memory_id], how=CITED))
-    newest: dict[str, int] = {}
-    for use in uses:
-        newest.setdefault(use.session_id, use.at_ms)
-    return list(newest.items())
+def sessions_citing(store: Store, memory_id: str) -> list[Usage]:
+    """Return the last citation of each session, newest first."""
+    newest: dict[str, Usage] = {}
+    for use in store.usages(UsageQuery(memory_ids=[memory_id], how=CITED)):
+        newest.setdefault(use.session_id, use)
+    return list(newest.values())

@@ -35,14 +35,19 @@ class Forgotten(Message):
     unknown: list[str] = []
 
 
-class AgedRows(Message):
-    """Rows of a project that are too old, by category or kind."""
+class RowCount(Message):
+    """Rows of a memory's category or event's kind; oldest_ms: the least."""
 
     project_id: str = ""
-    project: str = ""
-    what: str = ""
+    kind: str = ""
     rows: int = 0
     oldest_ms: int = 0
+
+
+class AgedRows(RowCount):
+    """Rows of a project that are too old."""
+
+    project: str = ""
 
 
 class Aged(Message):
@@ -96,14 +101,7 @@ class ReviewList(Message):
 
 
 class Decided(Message):
-    """A decision, and the memory after it, None for a task's."""
-
-    how: str = ""
-    memory: MemoryRow | None = None
-
-
-class Undone(Message):
-    """A decision that was taken back. memory: None for a kept one."""
+    """A decision, or its undoing, and the memory after it."""
 
     how: str = ""
     memory: MemoryRow | None = None
@@ -147,5 +145,5 @@ class Decide(Asking[Decided], tag="review.decide"):
     project_dir: Path = ""
 
 
-class UndoReview(Asking[Undone], tag="review.undo"):
+class UndoReview(Asking[Decided], tag="review.undo"):
     project_dir: Path = ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from memlayer.model import Event, Memory
+from memlayer.model import Event, Memory, Usage
 from memlayer.wire.message import Asking, Limit, Message, Names, Path, Share, TextOrNone, Whole
 
 
@@ -69,24 +69,11 @@ class Hit(MemoryRow, frozen=True):
     end_line: int = 0
 
 
-class DoneTurn(MemoryRow, frozen=True):
-    """A turn whose tool call holds the words. snippet: the call."""
-
-    snippet: str = ""
-
-
 class Hits(SearchMode):
     """The hits of a search, and turns by their tool calls."""
 
     hits: list[Hit] = []
-    done: list[DoneTurn] = []
-
-
-class UseRow(Message):
-    """A session that cited a memory."""
-
-    session_id: str = ""
-    at_ms: int = 0
+    done: list[Hit] = []
 
 
 class MissingSource(Message):
@@ -130,7 +117,7 @@ class Shown(Message):
     newer: list[MemoryRow] = []
     older: list[MemoryRow] = []
     events: list[Event] = []
-    cited_in: list[UseRow] = []
+    cited_in: list[Usage] = []
     missing: list[MissingSource] = []
     beside: list[str] = []
     said_again: list[MemoryRow] = []

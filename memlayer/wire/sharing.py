@@ -85,7 +85,7 @@ class SharePulled(Message):
 
 
 class ShareEnded(Message):
-    """address: of the share that ended."""
+    """address: of the share that ended, or the team that was left."""
 
     address: str = ""
 
@@ -197,12 +197,6 @@ class TeamPulled(Message):
     left_out: list[LeftOut] = []
 
 
-class TeamLeft(Message):
-    """address: of the team that was left."""
-
-    address: str = ""
-
-
 class Promoted(Message):
     """A promoted memory, its team's address, and why it waits, or ""."""
 
@@ -236,7 +230,7 @@ class TeamPull(Asking[TeamPulled], tag="team.pull"):
     project_dir: Path = ""
 
 
-class TeamLeave(Asking[TeamLeft], tag="team.leave"):
+class TeamLeave(Asking[ShareEnded], tag="team.leave"):
     """keep: own notes stay at the place."""
 
     project_dir: Path = ""

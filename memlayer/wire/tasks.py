@@ -5,15 +5,6 @@ from __future__ import annotations
 from memlayer.wire.message import Asking, Limit, Message, Path
 
 
-class RejectedStep(Message):
-    """A change that did not fit the task's status."""
-
-    from_: str = ""
-    to: str = ""
-    why: str = ""
-    at_ms: int = 0
-
-
 class TaskStep(Message):
     """A step of a task's history. by: who spoke of it."""
 
@@ -75,7 +66,6 @@ class TaskDetails(TaskRow):
     """A task with its history, oldest step first."""
 
     history: list[TaskStep] = []
-    rejected: list[RejectedStep] = []
     neighbours: list[TaskNeighbour] = []
 
 

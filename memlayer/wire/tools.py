@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memlayer.model import Event
 from memlayer.wire.message import Asking, Limit, Message, Names, Path, Whole
 
 
@@ -19,16 +20,6 @@ class StoredCounts(Message):
     counts: dict[str, int] = {}
 
 
-class TalkEvent(Message):
-    """An event of a talk with the agent."""
-
-    kind: str = ""
-    prompt_id: str = ""
-    text: str = ""
-    detail: str = ""
-    at_ms: int = 0
-
-
 class TalkStep(Message, omit_defaults=True):
     """The answer to a step of a talk.
 
@@ -44,7 +35,7 @@ class TalkStep(Message, omit_defaults=True):
     citation: str = ""
     session_id: str = ""
     summary: str = ""
-    events: list[TalkEvent] = []
+    events: list[Event] = []
 
 
 class MemSearch(Asking[TextForModel], tag="mem.search"):

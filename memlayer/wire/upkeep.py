@@ -21,14 +21,6 @@ class TableState(Message):
     indexes: list[str] = []
 
 
-class ProjectCount(Message):
-    """The memories of a project."""
-
-    project_id: str = ""
-    project: str = ""
-    memories: int = 0
-
-
 class EmbeddingModel(Message):
     """The embedding model.
 
@@ -43,13 +35,44 @@ class EmbeddingModel(Message):
     calibrated: str = ""
 
 
-class TableDamage(Message):
-    """Damage of a table, and the folder of its remains."""
+class Damage(Message):
+    """A part of the store that could not be read.
 
+    is_minor: a power failure explains it, or a repair makes the table whole. aside: the folder of damaged files, or "".
+    brought_back: rows saved from older versions or the index. in_doubt: citations that may lack their last change.
+    """
+
+    at_ms: int = 0
     table: str = ""
     says: str = ""
     is_minor: bool = False
     aside: str = ""
+    brought_back: int = 0
+    in_doubt: tuple[str, ...] = ()
+
+
+class StoreStats(Message):
+    """Counts of rows and sizes of the store.
+
+    disk_bytes: of the store's folder. tables: rows, fragments, versions and index state by table. by_category and
+    by_project count memories, core_by_kind the core memories that hold, ended those of any category that hold no more.
+    turns_by_rules: turns by the version of the rules that have read them, "0" for none.
+    """
+
+    events: int = 0
+    memories: int = 0
+    chunks: int = 0
+    projects: int = 0
+    embedded: int = 0
+    disk_bytes: int = 0
+    schema_version: int = 0
+    tables: dict[str, TableState] = {}
+    by_category: dict[str, int] = {}
+    by_project: dict[str, int] = {}
+    core_by_kind: dict[str, int] = {}
+    turns_by_rules: dict[str, int] = {}
+    ended: int = 0
+    usages: dict[str, int] = {}
 
 
 class StatusFound(Message):
@@ -70,7 +93,7 @@ class StatusFound(Message):
     why: str = ""
     store: str = ""
     store_error: str = ""
-    damage: list[TableDamage] = []
+    damage: list[Damage] = []
     job: str = ""
     jobs_waiting: int = 0
     job_errors: int = 0
@@ -112,28 +135,16 @@ class EmbeddingTimes(Message):
     passage_ms: float | None = None
 
 
-class StatsFound(StatusFound):
-    """The daemon's state, with counts of the store and of its life.
+class StatsFound(StoreStats):
+    """Counts of the store, the daemon's state and counts of its life.
 
-    by_category and core_by_kind count memories that hold. consolidated, to_consolidate: turns by the extractor in use.
-    refused: hook calls by reason; redacted: marks by kind; hooks: times by operation.
+    consolidated, to_consolidate: turns by the rules in use. refused: hook calls by reason; redacted: marks by kind;
+    hooks: times by operation.
     """
 
-    events: int = 0
-    memories: int = 0
-    chunks: int = 0
+    daemon: StatusFound = field(default_factory=StatusFound)
     sessions: int = 0
-    projects: int = 0
-    embedded: int = 0
-    disk_bytes: int = 0
-    schema_version: int = 0
-    tables: dict[str, TableState] = {}
-    by_category: dict[str, int] = {}
-    by_project: list[ProjectCount] = []
-    core_by_kind: dict[str, int] = {}
-    ended: int = 0
     used: UsageShare = field(default_factory=UsageShare)
-    used_ever: dict[str, int] = {}
     consolidated: int = 0
     to_consolidate: int = 0
     quarantined: int = 0

@@ -163,7 +163,7 @@ def test_host_call_is_no_turn(claude: Claude, api: MessagesApi) -> None:
     ]
     assert "포트원" in ours.text and "Memory context" not in ours.text
     assert len(memories("conversation")) == 1
-    spent = claude.memlayer("stats")["language_model"]
+    spent = claude.memlayer("stats")["daemon"]["language_model"]
     assert spent["today"]["calls"] == spent["all"]["calls"] == 1
     assert 0 < spent["today"]["tokens"] < 6000 and spent["problem"] == ""
     assert claude.hook_failures() == []

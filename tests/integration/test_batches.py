@@ -166,7 +166,7 @@ READS: dict[str, Callable[[Place], str]] = {
     "sessions": lambda place: str(place.call("sessions")) + "7481",
     "blame": lambda place: "7481" if place.call("blame", path="src/gate.py") else "",
     "forget": lambda place: str(place.call("forget", session_id=place.session, dry_run=True)),
-    "stats": lambda place: "7481" if place.daemon.call("stats")["spool_waiting"] == 0 else "",
+    "stats": lambda place: "7481" if place.daemon.call("stats")["daemon"]["spool_waiting"] == 0 else "",
     "review": lambda place: "7481" if place.call("review") else "",
 }
 

@@ -139,7 +139,7 @@ def test_list_and_stats_agree(fed: Run) -> None:
     only = json.loads(fed("list", "--session", "session-two", "--json").stdout)["memories"]
     assert only and {memory["session_id"] for memory in only} == {"session-two"}
     told = json.loads(fed("stats", "--json").stdout)
-    assert (told["events"], told["sessions"], told["projects"], told["spool_waiting"]) == (6, 2, 1, 0)
+    assert (told["events"], told["sessions"], told["projects"], told["daemon"]["spool_waiting"]) == (6, 2, 1, 0)
     assert "Full-text search only: embedding.provider is none" in fed("stats").stdout
 
 

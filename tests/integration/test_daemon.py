@@ -56,7 +56,7 @@ def test_damaged_files_are_quarantined(hook: HookRunner, home: Path) -> None:
     with Daemon(ROOT, home) as daemon:
         daemon.settle()
         stats = daemon.call("stats")
-        assert (stats["events"], stats["quarantined"], stats["spool_waiting"]) == (2, 3, 0)
+        assert (stats["events"], stats["quarantined"], stats["daemon"]["spool_waiting"]) == (2, 3, 0)
     reasons = sorted(path.read_text() for path in (home / "quarantine").glob("*.reason"))
     assert reasons == ["foreign: no id\n", "not a regular file\n", "torn: not JSON\n"]
 

@@ -117,7 +117,7 @@ def test_switch_there_and_back(
     daemon = running()
     tell(hook, daemon)
     daemon.wait_for(lambda: all_embedded(daemon), "local vectors", timeout_s=60.0)
-    local = daemon.call("stats")["model"]["fingerprint"]
+    local = daemon.call("stats")["daemon"]["model"]["fingerprint"]
     assert daemon.stop() == 0
 
     daemon = running(**api.settings(provider, dimensions=384))
@@ -126,9 +126,9 @@ def test_switch_there_and_back(
     daemon.wait_for(lambda: all_embedded(daemon), "remote vectors", timeout_s=60.0)
     assert_found(hook, daemon)
     stats = daemon.call("stats")
-    assert stats["model"]["fingerprint"].startswith(provider + ":tiny:384:127.0.0.1:")
-    assert stats["model"]["place"].startswith(provider + " tiny at 127.0.0.1:")
-    assert "measured on this machine" in stats["model"]["calibrated"]
+    assert stats["daemon"]["model"]["fingerprint"].startswith(provider + ":tiny:384:127.0.0.1:")
+    assert stats["daemon"]["model"]["place"].startswith(provider + " tiny at 127.0.0.1:")
+    assert "measured on this machine" in stats["daemon"]["model"]["calibrated"]
     assert stats["embedding_use"]["all"]["tokens"] > 1000
     assert any("ClickHouse" in text for text in api.texts)
     assert daemon.stop() == 0
@@ -137,7 +137,7 @@ def test_switch_there_and_back(
     daemon.wait_for(lambda: mode(daemon) == "hybrid", "local model", timeout_s=60.0)
     daemon.wait_for(lambda: all_embedded(daemon), "local vectors again", timeout_s=60.0)
     assert_found(hook, daemon)
-    assert daemon.call("stats")["model"]["fingerprint"] == local
+    assert daemon.call("stats")["daemon"]["model"]["fingerprint"] == local
     assert daemon.stop() == 0
     api.asked.clear()
 

@@ -137,7 +137,7 @@ def test_forgotten_vectors_are_erased(tmp_path: Path) -> None:
     cached = Path(paths.cache(str(story.home))) / "embeddings.sqlite"
     with story.daemon as daemon:
         story.tell()
-        fingerprint = daemon.call("stats")["model"]["fingerprint"]
+        fingerprint = daemon.call("stats")["daemon"]["model"]["fingerprint"]
         cache = EmbeddingCache(cached)
         assert set(cache.get_many(fingerprint, texts)) == set(texts)
         story.forget("--session", "gone")
@@ -155,7 +155,7 @@ def test_vectors_outside_index_are_erased(tmp_path: Path) -> None:
     cached = Path(paths.cache(str(story.home))) / "embeddings.sqlite"
     with story.daemon as daemon:
         daemon.wait_for(lambda: daemon.call("stats").get("model", {}).get("fingerprint"), "the model")
-        fingerprint = daemon.call("stats")["model"]["fingerprint"]
+        fingerprint = daemon.call("stats")["daemon"]["model"]["fingerprint"]
         story.hook("user_prompt_submit", "gone", "p1", prompt=prompt)  # found by itself until its answer comes
         daemon.settle()
         story.hook("stop", "gone", "p1", last_assistant_message="알겠습니다, zephyrine-quokka.")

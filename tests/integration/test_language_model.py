@@ -60,7 +60,7 @@ def core(daemon: Daemon, category: str = "core") -> list[str]:
 
 
 def spent(daemon: Daemon) -> dict[str, Any]:
-    return dict(daemon.call("stats")["language_model"])
+    return dict(daemon.call("stats")["daemon"]["language_model"])
 
 
 def test_model_reads_a_turn_of_a_session_that_goes_on(

@@ -23,7 +23,7 @@ def test_retention_keeps_learnt_statements(story: Story) -> None:
     assert json.loads(story.cli("store", "gc", "--json").stdout)["rows"] == []  # no retention is set
     story.with_retention(conversation_days=90, daily_days=90)
     dry = json.loads(story.cli("store", "gc", "--dry-run", "--json").stdout)
-    rows = {(row["project"], row["what"]): row["rows"] for row in dry["rows"]}
+    rows = {(row["project"], row["kind"]): row["rows"] for row in dry["rows"]}
     assert rows[("secret 프로젝트", "conversation")] == 3 and ("other", "conversation") not in rows
     assert dry["removed"]["events"] == 0 and story.turns() == 4
 

@@ -106,7 +106,7 @@ def test_switch_between_embedding_models(hook: HookRunner, home: Path, another_m
             stats = daemon.call("stats")
             assert stats["embedded"] == stats["chunks"] > len(TURNS)  # the summary is searched, too
             assert daemon.settle()["embedded"] == 0  # it had embedded everything by itself
-            fingerprint[name] = stats["model"]["fingerprint"]
+            fingerprint[name] = stats["daemon"]["model"]["fingerprint"]
             assert fingerprint[name].startswith(name + "/")
             for prompt, expected in BY_WORDS:
                 assert expected in daemon.call("recall", prompt=prompt, project_dir=str(hook.project))["block"], prompt

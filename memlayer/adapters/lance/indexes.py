@@ -15,6 +15,7 @@ from memlayer.adapters.lance.schema import CHUNKS, EVENTS, MEMORIES, SCHEMA_VERS
 from memlayer.adapters.lance.table import LanceTable, match_query
 from memlayer.kinds import Category
 from memlayer.ports import StoreStats
+from memlayer.wire.upkeep import TableState
 
 TERMS = "terms"
 
@@ -179,10 +180,10 @@ def _clean_up(table: LanceTable) -> None:
     table.write("drop old versions", dropping)
 
 
-def table_state(table: LanceTable) -> dict[str, object]:
-    """Return rows, fragments, versions, unindexed_rows (of the worst index) and indexes."""
+def table_state(table: LanceTable) -> TableState:
+    """Count rows, fragments, versions and unindexed rows (of the worst index)."""
 
-    async def state() -> dict[str, object]:
+    async def state() -> TableState:
         unindexed = 0
         names = []
         for config in await table.inner.list_indices():
@@ -191,13 +192,8 @@ def table_state(table: LanceTable) -> dict[str, object]:
             if statistics is not None:
                 unindexed = max(unindexed, statistics.num_unindexed_rows)
         figures = await _figures(table)
-        return {
-            "rows": figures["num_rows"],
-            "fragments": figures["fragment_stats"]["num_fragments"],
-            "versions": table.versions_on_disk(),
-            "unindexed_rows": unindexed,
-            "indexes": sorted(names),
-        }
+        fragments = figures["fragment_stats"]["num_fragments"]
+        return TableState(figures["num_rows"], fragments, table.versions_on_disk(), unindexed, sorted(names))
 
     with table.gate.reading(), table.translated("read its statistics"):
         return table.loop.run(state())

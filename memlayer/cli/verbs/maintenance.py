@@ -148,7 +148,7 @@ def gc_verb(dry_run: bool, as_json: bool) -> None:
 
 def say_row(row: curation_ops.AgedRows) -> None:
     """Print the number of rows of a kind in a project."""
-    noun = NAMES.get(row.what, line(row.what).replace("_", " "))
+    noun = NAMES.get(row.kind, line(row.kind).replace("_", " "))
     project = line(row.project) or line(row.project_id)
     say(counted(row.rows, noun), "  ", (project, "cyan"), f"  since {when(row.oldest_ms)[:10]}", indent=2)
 

@@ -144,8 +144,8 @@ def stats_verb(as_json: bool) -> None:
     trouble = hook_errors(home())
     if as_json:
         end_with_json({**stats.fields(), "trouble": trouble})
-    if stats.mode == "lexical":
-        say(("Full-text search only", "yellow"), f": {line(stats.why)}")
+    if stats.daemon.mode == "lexical":
+        say(("Full-text search only", "yellow"), f": {line(stats.daemon.why)}")
     say_holdings(stats)
     say_machinery(stats, trouble)
 
@@ -215,7 +215,7 @@ def say_holdings(stats: StatsFound) -> None:
             ("projects", str(stats.projects)),
             ("chunks", f"{stats.chunks}, {stats.embedded} with a vector"),
             ("on disk", size(stats.disk_bytes)),
-            ("waiting on disk", str(stats.spool_waiting)),
+            ("waiting on disk", str(stats.daemon.spool_waiting)),
             ("set aside (quarantine)", str(stats.quarantined or "")),
             ("recalled", f"{counted(recall.entries, 'entry')} for {answered}"),
             ("used", _used(stats.used)),
@@ -223,14 +223,17 @@ def say_holdings(stats: StatsFound) -> None:
             ("secrets taken out", f"{sum(redacted.values())} ({secrets})" if secrets else ""),
         ],
     )
-    rows = [(line(row.project) or line(row.project_id), counted(row.memories, "memory")) for row in stats.by_project]
+    names = {id_: str(row.get("name") or id_) for id_, row in registry.load(home()).items()}
+    projects = sorted(stats.by_project.items(), key=lambda row: -row[1])
+    rows = [(line(names.get(id_, id_)), counted(memories, "memory")) for id_, memories in projects]
     more = [("...", f"{len(rows) - PROJECTS_SHOWN} more")] if len(rows) > PROJECTS_SHOWN else []
     pairs("Projects", [*rows[:PROJECTS_SHOWN], *more])
 
 
 def say_machinery(stats: StatsFound, trouble: Mapping[str, int]) -> None:
     """Print search, models, daemon, tables and hooks."""
-    model, notes, sent = stats.model, stats.memory_notes, stats.embedding_use
+    daemon, notes, sent = stats.daemon, stats.memory_notes, stats.embedding_use
+    model = daemon.model
     name = line(model.name) if model.provider != "none" else "none"
     state = "" if model.fingerprint or name == "none" else " (not loaded)"
     of_budget = f" of {sent.daily_tokens:,}" if sent.is_on else ""
@@ -238,19 +241,19 @@ def say_machinery(stats: StatsFound, trouble: Mapping[str, int]) -> None:
     pairs(
         "Machinery",
         [
-            ("search", {"hybrid": "full text and meaning", "lexical": "full text"}.get(stats.mode, "")),
+            ("search", {"hybrid": "full text and meaning", "lexical": "full text"}.get(daemon.mode, "")),
             ("model", line(model.place) or name + state),
             ("calibrated", line(model.calibrated) if model.place else ""),
             ("tokens for it", tokens if sent.all.tokens else ""),
             ("embedding", _embedding(stats.embedding)),
-            ("daemon", daemon_line(stats.fields())),
-            ("sends", sent_line(stats.sends)),
-            ("rebuilding", line(stats.rebuilding)),
+            ("daemon", daemon_line(daemon.fields())),
+            ("sends", sent_line(daemon.sends)),
+            ("rebuilding", line(daemon.rebuilding)),
             ("schema", f"version {stats.schema_version}"),
             *((f"table {line(table)}", _facts(row.fields())) for table, row in stats.tables.items()),
         ],
     )
-    say_language_model(stats.language_model)
+    say_language_model(daemon.language_model)
     if notes.is_on or notes.read:
         rows = (
             ("sessions read", notes.read), ("nothing to read in", notes.bare), ("waiting", notes.waiting),

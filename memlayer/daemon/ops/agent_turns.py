@@ -26,7 +26,7 @@ from memlayer.model import Memory
 from memlayer.records.sessions import Session
 from memlayer.text.context_block import quoted
 from memlayer.wire import tools as ops
-from memlayer.wire.tools import TalkEvent, TalkStep
+from memlayer.wire.tools import TalkStep
 
 log = logging.getLogger(__name__)
 START_WAIT_S = 3.0  # for a store that is still opening, once a talk
@@ -173,17 +173,7 @@ def _undo(state: State, arguments: ops.Turn) -> TalkStep:
 
 
 def _talk(session: Session, talk: OpenTalk) -> TalkStep:
-    events: list[TalkEvent] = [
-        TalkEvent(
-            kind=event.kind,
-            prompt_id=event.prompt_id,
-            text=event.text,
-            detail=event.detail,
-            at_ms=event.at_ms,
-        )
-        for event in talk.events
-    ]
-    return TalkStep(session_id=session.id, summary=talk.summary, events=events)
+    return TalkStep(session_id=session.id, summary=talk.summary, events=list(talk.events))
 
 
 def _known(state: State, arguments: ops.Turn) -> Session:

@@ -111,14 +111,8 @@ def gc(state: State, arguments: ops.Gc, progress: Progress) -> ops.Aged:
         state.embedder.settled.wait(OPEN_WAIT_S)
         state.jobs.submit("take in", lambda: intake.take_in(state)).result()
         removed, left = state.jobs.submit("gc", lambda: collect(state)).result()
-    rows: list[ops.AgedRows] = [
-        ops.AgedRows(
-            project_id=count.project_id,
-            what=count.kind,
-            rows=count.rows,
-            oldest_ms=count.oldest_ms,
-            project=state.projects.name(count.project_id),
-        )
+    rows = [
+        ops.AgedRows.of(count, project=state.projects.name(count.project_id))
         for count in plan.counts
         if only in ("", count.project_id)
     ]

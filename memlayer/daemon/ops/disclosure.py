@@ -289,7 +289,7 @@ def _detail(state: State, memory: Memory) -> Detail:
         older,
         turn.citation if turn is not None else "",
         len(services.forget.missing(memory, [event.id for event in events])),
-        [(session_id, day_of(at_ms)) for session_id, at_ms in sessions_citing(store, memory.id)],
+        [(use.session_id, day_of(use.at_ms)) for use in sessions_citing(store, memory.id)],
         [neighbour.told for neighbour in services.tasks.graph.neighbours(memory.id)],
     )
 

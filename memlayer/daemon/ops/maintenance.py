@@ -35,22 +35,17 @@ RECHECK_APART_S = 30.0  # a full disk makes things fail as well, again and again
 def stats(state: State, arguments: ops.Stats, progress: Progress) -> ops.StatsFound:
     """Return the counts of the store, and the daemon's own."""
     services, only = services_of(state), limit_of(state, arguments.limit_dir)
-    counts = asdict(services.store.stats())
-    turns = counts.pop("turns_by_rules")
+    stored = services.store.stats()
+    turns = stored.turns_by_rules
     return arguments.read_answer(
         {
-            **state.status().fields(),
-            **counts,
+            **stored.fields(),
+            "by_project": {id_: rows for id_, rows in stored.by_project.items() if only in ("", id_)},
+            "daemon": state.status().fields(),
             "sessions": len(state.sessions.all()),  # as `sessions` and an export count them
             "used": uses_within(services.store, USED_DAYS).fields(),
-            "used_ever": counts["usages"],
             "consolidated": turns.get(str(RULES), 0),
             "to_consolidate": sum(turns.values()) - turns.get(str(RULES), 0),
-            "by_project": [
-                {"project_id": project_id, "project": state.projects.name(project_id), "memories": count}
-                for project_id, count in sorted(counts["by_project"].items(), key=lambda item: -item[1])
-                if only in ("", project_id)
-            ],
             "quarantined": len(spool.quarantined(state.home)),
             "memory_notes": reading.status(state).fields(),
             "embedding_use": compose.embedding_use(state.settings, state.home).fields(),

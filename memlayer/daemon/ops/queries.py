@@ -147,7 +147,7 @@ def search(state: State, arguments: ops.Search, progress: Progress) -> ops.Hits:
         mode=mode,
         why=why,
         hits=[row(hit) for hit in hits],
-        done=[row_of(state, memory, ops.DoneTurn, snippet=event.text, at_ms=event.at_ms) for memory, event in done],
+        done=[row_of(state, memory, ops.Hit, snippet=event.text, at_ms=event.at_ms) for memory, event in done],
     )
 
 
@@ -181,9 +181,7 @@ def _match(state: State, services: compose.Services, memory: Memory) -> ops.Show
         newer=[memory_row(state, version) for version in newer],
         older=[memory_row(state, version) for version in older],
         events=[event for event in events if event.kind != Kind.TASK],  # `task show` has its steps
-        cited_in=[
-            ops.UseRow(session_id=session_id, at_ms=at_ms) for session_id, at_ms in sessions_citing(store, memory.id)
-        ],
+        cited_in=sessions_citing(store, memory.id),
         quotes=_quotes(memory, events),
         growth=_growth(store, memory),
         missing=services.forget.missing(memory, [event.id for event in events]),

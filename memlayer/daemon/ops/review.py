@@ -73,11 +73,11 @@ def _meant(question: TaskQuestion, name: str) -> str:
     return rows[0].id
 
 
-def undo(state: State, arguments: ops.UndoReview, progress: Progress) -> ops.Undone:
+def undo(state: State, arguments: ops.UndoReview, progress: Progress) -> ops.Decided:
     """Take the last decision of a project back."""
     reviewer, project_id = _review_of(state), _place_of(state, arguments.project_dir).project_id
     decision, memory = _written(state, lambda: reviewer.undo(project_id))
-    return ops.Undone(how=decision.how, memory=memory_row(state, memory) if memory is not None else None)
+    return ops.Decided(how=decision.how, memory=memory_row(state, memory) if memory is not None else None)
 
 
 def _item_of(items: list[ReviewedMemory], memory: Memory, *, is_any: bool) -> ReviewedMemory:

@@ -26,7 +26,7 @@ from memlayer.records.metrics import Metrics
 from memlayer.records.projects import Projects
 from memlayer.records.sessions import Sessions
 from memlayer.transcripts.host_memory import HostMemory
-from memlayer.wire.upkeep import EmbeddingModel, StatusFound, TableDamage
+from memlayer.wire.upkeep import EmbeddingModel, StatusFound
 
 PROJECT_SETTINGS_KEPT_S = 2.0
 Progress = Callable[[str, int, int], None]  # (phase, done, total)
@@ -213,7 +213,7 @@ class State:
             why=why,
             store="opening" if not self.services.done() else "open" if self.is_open else "failed",
             store_error=str(self.failure or ""),
-            damage=[TableDamage.of(note) for note in (services.store.damage() if services is not None else ())],
+            damage=services.store.damage() if services is not None else [],
             job=self.jobs.running,
             jobs_waiting=self.jobs.pending,
             job_errors=len(self.jobs.failing),

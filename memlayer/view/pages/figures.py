@@ -131,7 +131,7 @@ def _sizes(visit: Visit) -> Figure:
     stats = visit.ask(upkeep_ops.Stats())
     tables = [(name, int(row.rows)) for name, row in stats.tables.items()]
     rows = [(f"rows of {name}", f"{count:,}") for name, count in tables]
-    rows += [("store on disk", size(stats.disk_bytes)), ("memory of the daemon", size(stats.rss_bytes))]
+    rows += [("store on disk", size(stats.disk_bytes)), ("memory of the daemon", size(stats.daemon.rss_bytes))]
     rows += [(f"hidden: {kind}", counted(count, "mark")) for kind, count in stats.redacted.items()]
     note = "Of every project."
     return Figure("Sizes", note, Markup(""), (), (), numbers=rows)

@@ -30,7 +30,7 @@ def test_the_notebook_is_filtered_by_words_kind_and_state(page: PageProcess) -> 
     assert "9090" not in page.get("/notes?q=" + "%ED%95%9C%EA%B5%AD%EC%96%B4").text
     assert "<mark>9090</mark>" in page.get("/notes?q=9090").text
     assert "한국어로" in page.get("/notes?kind=preference").text
-    assert "port 8080" in page.get("/notes?state=replaced").text
+    assert "port 8080" in page.get("/notes?state=ended").text
     assert "No note fits" in page.get("/notes?q=zzz").text
 
 

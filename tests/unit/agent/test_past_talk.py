@@ -11,12 +11,12 @@ from memlayer.agent.dispatch import Dispatcher, XmlDispatcher
 from memlayer.agent.past_talk import PastTurn, messages_of, turns_of
 from memlayer.chat import AssistantToolCalls, Chat, ToolCall, ToolResult, ToolResults
 from memlayer.edge.capture.payload import read_payload
-from memlayer.wire.tools import TalkEvent
+from memlayer.model import Event
 
 
-def event(kind: str, prompt_id: str, text: str, at_ms: int = 1_795_000_000_000) -> TalkEvent:
+def event(kind: str, prompt_id: str, text: str, at_ms: int = 1_795_000_000_000) -> Event:
     """An event as the daemon gives it."""
-    return TalkEvent(kind, prompt_id, text, "", at_ms)
+    return Event(prompt_id + kind, kind, "talk", "p", prompt_id, text, at_ms)
 
 
 def test_events_are_grouped_by_turn() -> None:

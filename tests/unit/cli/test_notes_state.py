@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from memlayer.cli.verbs.curation.notes import status_rows
+from memlayer.kinds import Ended
 from memlayer.notes.checks import Refusal
 from memlayer.notes.reading_log import Reading
 from memlayer.wire.notes import ModelUse, NotesState
@@ -18,8 +19,11 @@ STATE: dict[str, Any] = {
 
 
 def test_retired_memories_are_no_refused_notes() -> None:
-    reasons = [Refusal.DROPPED, Refusal.NO_QUOTE, Refusal.READ_AGAIN, Refusal.READ_AGAIN, "기타"]
-    reading = Reading("s1", refused=[{"text": "배포는 금요일", "reason": str(reason)} for reason in reasons])
+    ended = [
+        {"text": "배포는 금요일", "ended_because": str(end)} for end in (Ended.READ_ANEW, Ended.UNTRUE, Ended.REPLACED)
+    ]
+    refused = [{"text": "배포는 금요일", "reason": str(reason)} for reason in (Refusal.NO_QUOTE, "기타")]
+    reading = Reading("s1", refused=[*ended, *refused])
     assert (reading.refused_notes, reading.retired_notes) == (2, 3)
 
 

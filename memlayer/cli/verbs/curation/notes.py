@@ -228,7 +228,7 @@ def state_line(state: NotesState) -> str:
 @click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True, help="Notes at most.")
 @json_option
 def refused_verb(project: str | None, all_projects: bool, limit: int, as_json: bool) -> None:
-    """Show notes of the model that were not kept, and memories that it ended.
+    """Show refused notes of the model, and memories that it ended.
 
     \b
     Examples:

@@ -66,7 +66,6 @@ def _details(state: State, book: TaskBook, task: Task) -> ops.TaskDetails:
     return ops.TaskDetails.of(
         _fields(state, task),
         history=[_step(step) for step in steps[-HISTORY_SHOWN:]],
-        rejected=[ops.RejectedStep.of(step, why=step.reason) for step in steps if step.op is Op.REJECTED],
         neighbours=[ops.TaskNeighbour.of(row) for row in book.graph.neighbours(task.id) if row.rel != Rel.BLOCKED_BY],
     )
 

@@ -34,10 +34,10 @@ def pull(state: State, arguments: ops.TeamPull, progress: Progress) -> ops.TeamP
     return services_of(state).teams.sync(project_of(state, arguments.project_dir), pushes=False)[1]
 
 
-def leave(state: State, arguments: ops.TeamLeave, progress: Progress) -> ops.TeamLeft:
+def leave(state: State, arguments: ops.TeamLeave, progress: Progress) -> ops.ShareEnded:
     """Take own notes back, and end the team here. Raises ShareError."""
     teams = services_of(state).teams
-    return ops.TeamLeft(address=shown(teams.leave(project_of(state, arguments.project_dir), keeps=arguments.keep)))
+    return ops.ShareEnded(address=shown(teams.leave(project_of(state, arguments.project_dir), keeps=arguments.keep)))
 
 
 def promote(state: State, arguments: ops.Promote, progress: Progress) -> ops.Promoted:
