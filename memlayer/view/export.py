@@ -6,7 +6,6 @@ import os
 import time
 from collections import defaultdict
 from importlib import resources
-from typing import Any
 
 from markupsafe import Markup
 
@@ -15,10 +14,12 @@ from memlayer.edge.home import paths
 from memlayer.edge.redaction.privacy import redact
 from memlayer.errors import UserError
 from memlayer.kinds import KINDS, Category, Kind
+from memlayer.model import replace
 from memlayer.view.source import Project, Source
 from memlayer.view.visit import TEMPLATES
 from memlayer.wire import memories as memory_ops
 from memlayer.wire import tasks as task_ops
+from memlayer.wire.memories import MemoryRow
 
 ROWS = 10_000
 
@@ -31,18 +32,18 @@ def write(source: Source, path: str, project: Project, month: str = "") -> int:
     if not os.path.isdir(os.path.dirname(path)):
         raise UserError(f"There is no folder {os.path.dirname(path)}")
     start_ms, end_ms = _span(month)
-    notes = [row for row in _rows(source, project, Category.CORE, start_ms, end_ms) if row["kind"] != Kind.TASK]
+    notes = [row for row in _rows(source, project, Category.CORE, start_ms, end_ms) if row.kind != Kind.TASK]
     turns = _rows(source, project, Category.CONVERSATION, start_ms, end_ms)
     days = _rows(source, project, Category.DAILY, start_ms, end_ms)
-    summaries = {row["session_id"]: row["text"] for row in days if row["kind"] == Kind.SESSION_SUMMARY}
-    sessions: dict[str, list[Any]] = defaultdict(list)
+    summaries = {row.session_id: row.text for row in days if row.kind == Kind.SESSION_SUMMARY}
+    sessions: dict[str, list[MemoryRow]] = defaultdict(list)
     for row in reversed(turns):
-        sessions[row["session_id"]].append(row)
+        sessions[row.session_id].append(row)
     order = [str(kind) for kind in KINDS]
-    notes.sort(key=lambda row: (order.index(row["kind"]) if row["kind"] in order else len(order), -row["at_ms"]))
+    notes.sort(key=lambda row: (order.index(row.kind) if row.kind in order else len(order), -row.at_ms))
     tasks = source.ask(task_ops.Tasks(project.folder, "all")).tasks
     style = Markup(resources.files("memlayer.view").joinpath("static", "page.css").read_text(encoding="utf-8"))  # ours
-    told = sorted(sessions.items(), key=lambda one: -one[1][-1]["at_ms"])
+    told = sorted(sessions.items(), key=lambda one: -one[1][-1].at_ms)
     text = TEMPLATES.get_template("export.html").render(
         project=project, month=month, notes=notes, sessions=told,
         summaries=summaries, tasks=[row for row in tasks if row.is_open], style=style, version=__version__,
@@ -66,7 +67,7 @@ def _span(month: str) -> tuple[int, int]:
         raise UserError("--month: a month such as 2026-11 is expected") from None
 
 
-def _rows(source: Source, project: Project, category: Category, start_ms: int, end_ms: int) -> list[dict[str, Any]]:
+def _rows(source: Source, project: Project, category: Category, start_ms: int, end_ms: int) -> list[MemoryRow]:
     """Return memories of a span, redacted once more."""
     found = source.ask(memory_ops.List(project.folder, category=category, limit=ROWS)).memories
-    return [{**row.fields(), "text": redact(row.text)} for row in found if start_ms <= row.at_ms < end_ms]
+    return [replace(row, text=redact(row.text)) for row in found if start_ms <= row.at_ms < end_ms]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from starlette.responses import Response
 from starlette.routing import Route
@@ -65,7 +64,7 @@ def _is_wanted(row: MemoryRow, query: str, kind: str, state: str) -> bool:
 def note(visit: Visit) -> Response:
     """Return one memory: its words in their turn, its history, its uses."""
     shown = _matches(visit, visit.path["id"])
-    matches = [{**match.fields(), "versions": _versions(visit, match.memory)} for match in shown]
+    matches = [(match, _versions(visit, match.memory)) for match in shown]
     team = visit.ask(share_ops.TeamStatus(visit.folder)).address if visit.folder else ""
     return visit.page("note.html", "Note", matches=matches, is_core=Category.CORE, team=team)
 
@@ -77,13 +76,10 @@ def _matches(visit: Visit, name: str) -> Sequence[memory_ops.Shown]:
     return matches
 
 
-def _versions(visit: Visit, memory: MemoryRow) -> Sequence[Any]:
-    """Return the versions of a statement, newest first, each with its predecessor."""
-    if memory.category == Category.CONVERSATION:
-        return ()
-    rows = visit.ask(memory_ops.History(memory.id)).versions
-    older = [str(row.text) for row in rows[1:]] + [""]
-    return [{**row.fields(), "before": before} for row, before in zip(rows, older, strict=True)]
+def _versions(visit: Visit, memory: MemoryRow) -> Sequence[MemoryRow]:
+    """Return the versions of a statement, newest first."""
+    is_turn = memory.category is Category.CONVERSATION
+    return [] if is_turn else visit.ask(memory_ops.History(memory.id)).versions
 
 
 def forgetting(visit: Visit) -> Response:
