@@ -116,7 +116,7 @@ def test_fresh_record_counts_turns_within_its_session(turns: list[Turn], tmp_pat
 def memory(name: str, kind: str, number: int, **fields: Any) -> dict[str, Any]:
     session = ROWS[number - 1][0]
     return {
-        "id": name, "citation": name, "category": "core", "kind": kind, "superseded_by": "", "evidence": "",
+        "id": name, "citation": name, "category": "core", "kind": kind, "superseded_by": "", "ended_because": "", "evidence": "",
         "session_id": session_id(session), "prompt_id": prompt_id(str(number)), **fields,
     }  # fmt: skip
 
@@ -124,9 +124,9 @@ def memory(name: str, kind: str, number: int, **fields: Any) -> dict[str, Any]:
 def test_notes_are_counted_by_their_turns_and_those_replaced(turns: list[Turn]) -> None:
     proof = json.dumps([{"prompt_id": prompt_id("3")}])
     rows = [
-        memory("old1", "cause", 1, superseded_by="new1"),
+        memory("old1", "cause", 1, superseded_by="new1", ended_because="replaced"),
         memory("new1", "decision", 4, evidence=proof),
-        memory("gone", "fact", 2, superseded_by="gone"),
+        memory("gone", "fact", 2, ended_because="let go"),
         memory("todo", "task", 2),
         memory("sum1", "session_summary", 1, category="daily"),
     ]
