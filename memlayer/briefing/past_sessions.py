@@ -49,9 +49,7 @@ def summed_up(
 
     summaries, reports: newest first. A session that no model has read has its line of `listed`.
     """
-    scripts = of_a_script(reports)
-    typed = {row.session_id for row in reports if row.id not in scripts}
-    sent = {row.session_id for row in reports if row.id in scripts} - typed
+    sent = scripts_sessions(reports)
     last = next((row for row in summaries if row.session_id not in sent), None)
     rows: list[tuple[str, Memory]] = []
     if last is not None and last.by is not Author.READER:
@@ -146,6 +144,12 @@ def of_a_script(turns: Sequence[Memory]) -> frozenset[str]:
     counted = Counter(filter(None, openings.values()))
     runs = {turn.id for turn in turns if turn.by is Author.RUN}
     return frozenset(turn for turn, term in openings.items() if turn in runs or counted[term] > TEMPLATE_TURNS)
+
+
+def scripts_sessions(turns: Sequence[Memory]) -> set[str]:
+    """Return the ids of sessions of which nobody typed a turn."""
+    scripts = of_a_script(turns)
+    return {turn.session_id for turn in turns} - {turn.session_id for turn in turns if turn.id not in scripts}
 
 
 def sent_again(turns: Sequence[Memory]) -> dict[tuple[str, str], int]:

@@ -76,7 +76,9 @@ def _known(
         if use.how in (CITED, OPENED):
             used[use.memory_id] = max(use.at_ms, used.get(use.memory_id, 0))
             uses[use.memory_id] += 1
-    began = [row.at_ms for row in summaries]
+    sent = past_sessions.scripts_sessions(reports)
+    typed = [row for row in (*reports, *summaries) if row.session_id not in sent]
+    began = [row.at_ms for row in typed if row.known_kind is Kind.SESSION_SUMMARY]
     rested = {
         row.id
         for row in notes
@@ -84,7 +86,7 @@ def _known(
     }
     return Known(
         sessions=_sessions(store, project_id, reports, summaries, [order.text for order in orders]),
-        tasks=[row for row in live_tasks(core, (*reports, *summaries)) if row.id not in told],
+        tasks=[row for row in live_tasks(core, typed) if row.id not in told],
         notes=sorted(notes, key=lambda row: (not row.pinned, -row.at_ms)),
         team=store.memories(MemoryQuery(session_id=team_session(project_id), is_current=True, limit=MAX_OF_TEAM)),
         rules=[order for order in orders if order.id not in excluded_ids],

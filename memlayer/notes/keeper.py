@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from memlayer.briefing.past_sessions import of_a_script
+from memlayer.briefing.past_sessions import scripts_sessions
 from memlayer.briefing.session_summary import summary_memory
 from memlayer.briefing.standing_orders import is_order
 from memlayer.briefing.summary_text import add_part
@@ -157,13 +157,9 @@ class NoteKeeper:
 
     def _is_run(self, session: Session) -> bool:
         """Return whether no person typed a session's prompts."""
-        if session.is_run:
-            return True
         query = MemoryQuery(project_id=session.project_id, category=Category.CONVERSATION, limit=TURNS_LOOKED_AT)
-        turns = self.store.memories(query) if session.project_id else []
-        scripts = of_a_script(turns)
-        ours = [turn.id in scripts for turn in turns if turn.session_id == session.id]
-        return bool(ours) and all(ours)
+        turns = self.store.memories(query) if session.project_id and not session.is_run else []
+        return session.is_run or session.id in scripts_sessions(turns)
 
     def _keep_note(
         self,
