@@ -33,6 +33,7 @@ class Kind(StrEnum):
     OPEN_QUESTION = "open_question"
     ROUTINE = "routine"
     DID_NOT_HOLD = "did_not_hold"
+    REWOUND = "rewound"
     RUN = "run"
     DECISION = "decision"
     PREFERENCE = "preference"
@@ -159,6 +160,7 @@ KINDS: dict[Kind, KindRow] = {
     Kind.OPEN_QUESTION: KindRow("turn", recalled=False),
     Kind.ROUTINE: KindRow("turn", searched=False, recalled=False, at_start=LAST_TURN),
     Kind.DID_NOT_HOLD: KindRow("turn", mark="(did not hold) "),
+    Kind.REWOUND: KindRow("turn", recalled=False, mark="(taken back) "),
     Kind.RUN: KindRow("turn", recalled=False, mark="(nobody typed this) "),
     Kind.ENTRY: KindRow("day", searched=False, recalled=False),
     Kind.SESSION_SUMMARY: KindRow(
@@ -168,6 +170,7 @@ KINDS: dict[Kind, KindRow] = {
     Kind.TOPIC: KindRow("day", recalled=False),
 }
 
+NOT_HELD = (Kind.DID_NOT_HOLD, Kind.REWOUND)  # turns taken back: by words, or in the host
 PERSONS = (Author.PERSON, Author.ADOPTED)  # whose memories only the person ends
 MODELS = (Author.MODEL, Author.READER)
 # Kinds of the notes that a model writes from a session.

@@ -18,6 +18,7 @@ from memlayer.edge.capture import payload
 from memlayer.edge.capture.noise import recallable
 from memlayer.edge.capture.spool import event_id
 from memlayer.edge.redaction.privacy import without_marks
+from memlayer.indexing.retracted import not_left
 from memlayer.kinds import Author, Category, Kind
 from memlayer.model import Event, Memory
 from memlayer.ports import MemoryQuery, Store
@@ -89,9 +90,10 @@ def sum_up(
     """
     if summary_mark(session.id) in forgotten:
         return None
-    events = store.events(session_id=session.id, project_id=session.project_id, limit=MAX_EVENTS)
-    events = [event for event in events if event.kind in ("user", "assistant", "tool")]
-    if (noted := _noted(store, session, events)) is not None:
+    every = store.events(session_id=session.id, project_id=session.project_id, limit=MAX_EVENTS)
+    every = [event for event in every if event.kind in ("user", "assistant", "tool")]
+    events = not_left(store, session.id, every)
+    if (noted := _noted(store, session, events, {event.id for event in every})) is not None:
         return noted
     statements = store.memories(MemoryQuery(session_id=session.id, category=Category.CORE))
     holding = sorted((item for item in statements if item.holds), key=lambda item: item.at_ms)
@@ -105,11 +107,15 @@ def sum_up(
     return memory
 
 
-def _noted(store: Store, session: Session, events: Sequence[Event]) -> Memory | None:
-    """Return a model's summary that knows every turn of the session."""
+def _noted(store: Store, session: Session, events: Sequence[Event], ids: set[str]) -> Memory | None:
+    """Return a model's summary that knows every turn of the session, and none that it left.
+
+    ids: of all events.
+    """
     query = MemoryQuery(session_id=session.id, category=Category.DAILY, kind=Kind.SESSION_SUMMARY, is_current=True)
-    spoken_ids = {event.id for event in events if event.kind != "tool"}
+    spoken_ids, left_ids = {event.id for event in events if event.kind != "tool"}, ids - {event.id for event in events}
     rows = [row for row in store.memories(query) if row.by is Author.READER and spoken_ids <= set(row.source_ids)]
+    rows = [row for row in rows if left_ids.isdisjoint(row.source_ids)]
     return rows[0] if rows else None
 
 
@@ -185,6 +191,7 @@ def _part_of(kind: Kind) -> str:
             | Kind.ROUTINE
             | Kind.DID_NOT_HOLD
             | Kind.RUN
+            | Kind.REWOUND
             | Kind.ENTRY
             | Kind.SESSION_SUMMARY
             | Kind.COMPACTION

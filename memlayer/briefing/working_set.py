@@ -57,7 +57,11 @@ def _known(
 ) -> Known:
     """Collect the memories for a start."""
     turns = MemoryQuery(project_id=project_id, category=Category.CONVERSATION, limit=TURNS_LOOKED_AT)
-    reports = [row for row in store.memories(turns) if row.session_id != excluded_session_id]
+    reports = [
+        row
+        for row in store.memories(turns)
+        if row.session_id != excluded_session_id and row.known_kind is not Kind.REWOUND
+    ]
     asked = MemoryQuery(
         project_id=project_id, category=Category.DAILY, kind=Kind.SESSION_SUMMARY, is_current=True,
         limit=SUMMARIES_LOOKED_AT,

@@ -91,6 +91,12 @@ class Conflicts:
         draft.put(new, *(row.ended(Ended.REPLACED, new.at_ms, new.id) for row in replaced))
         return new
 
+    def place_again(self, draft: Draft, taken_back: Memory) -> None:
+        """Have a statement hold again, in the place of what held instead."""
+        instead = draft.get(filter(None, [taken_back.superseded_by]))
+        draft.put(*(row.ended(Ended.REPLACED, taken_back.at_ms, taken_back.id) for row in instead if row.holds))
+        self.place(draft, taken_back.again())
+
     def pinned_against(self, draft: Draft, memory: Memory) -> list[Memory]:
         """Pinned memories that contradict `memory` and stay: only an edit changes them."""
         verdicts = self._verdicts(draft, memory)

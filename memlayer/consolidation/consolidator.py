@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from memlayer.consolidation import lineage
+from memlayer.consolidation import left_turns, lineage
 from memlayer.consolidation.conflicts import Conflicts, Draft
 from memlayer.consolidation.extractor import RULES, resettle, with_evidence
 from memlayer.consolidation.rules.extraction import Extraction, extract
 from memlayer.consolidation.statement import as_said, daily_of, found_in, statement_of, unclear_wishes
 from memlayer.errors import UserError
 from memlayer.indexing.indexer import Indexer
-from memlayer.kinds import KINDS, PERSONS, Author, Category, Ended, Kind
+from memlayer.kinds import KINDS, NOT_HELD, PERSONS, Author, Category, Ended, Kind
 from memlayer.model import Event, Memory, replace, unix_ms
 from memlayer.ports import MemoryQuery, Store, events_by_id, memories_by_id
 from memlayer.records.sessions import Sessions
@@ -241,6 +241,20 @@ class Consolidator:
         how = f"`memlayer edit --restore {older[0].citation}` brings that back"
         return f"{relation} {older[0].citation}: {how}, `memlayer show --history {memory.citation}` shows all"
 
+    def follow(self, session_id: str) -> list[Memory]:
+        """End statements of turns that a session's conversation left, or have them hold again.
+
+        Return its turns.
+        """
+        with self.indexer.lock:
+            query = MemoryQuery(session_id=session_id, category=Category.CONVERSATION, limit=MAX_ROWS)
+            turns = self.store.memories(query)
+            draft = Draft(self.store, self.indexer)
+            left_turns.follow(self.store, self.conflicts, draft, turns, self.now_ms())
+            self._changed |= {memory.project_id for memory in draft.memories.values()}
+            draft.commit()
+            return turns
+
     def pinned_against(self, memory: Memory) -> list[Memory]:
         """The pinned memories of its project that say otherwise, and stay."""
         return self.conflicts.pinned_against(Draft(self.store, self.indexer), memory)
@@ -290,8 +304,8 @@ class Consolidator:
         if not turn.holds or self._is_run(turn) or not (prompt or answers):
             return Extraction()
         extraction = extract(*readable(*parts, max_chars=MAX_READ_CHARS, holes=True), turn.at_ms)
-        if turn.known_kind is Kind.DID_NOT_HOLD:
-            extraction = _of_taken_back(extraction)
+        if turn.known_kind in NOT_HELD:
+            extraction = _of_taken_back(extraction, turn.known_kind)
         return with_evidence(extraction, turn.prompt_id, prompt, "\n".join(answers))
 
     def _is_run(self, turn: Memory) -> bool:
@@ -335,6 +349,8 @@ class Consolidator:
         self, draft: Draft, turn: Memory, extraction: Extraction, known: Sequence[Memory]
     ) -> list[Memory]:
         """Place a turn's statements; return the person's new wishes."""
+        if turn.known_kind is Kind.REWOUND:
+            return []  # see follow
         now = draft.get(row.id for row in known)
         of_turn = [row for row in now if set(row.source_ids) & set(turn.source_ids)]
         ids, texts = {row.id for row in of_turn}, {row.text for row in of_turn}
@@ -346,7 +362,8 @@ class Consolidator:
         else:
             made_ids = {new.id for new in made}
             back = [row for row in of_turn if row.ended_because is Ended.TAKEN_BACK and row.id in made_ids]
-            draft.put(*(row.again() for row in back))
+            for row in back:
+                self.conflicts.place_again(draft, row)
         rules = []
         for new, statement in zip(made, extraction.statements, strict=True):
             is_new = new.id not in ids and new.text not in texts
@@ -354,6 +371,8 @@ class Consolidator:
                 is_wish = statement.speaker == USER and statement.kind == Kind.PREFERENCE
                 same = self._asked_before(draft, new) if is_wish else []
                 if same and new.by is Author.UNCLEAR:
+                    sources = dict.fromkeys((*same[0].source_ids, *new.source_ids))
+                    draft.put(replace(same[0], source_ids=tuple(sources)))
                     continue
                 placed = self.conflicts.place(draft, new)
                 draft.put(*(row.ended(Ended.REPLACED, new.at_ms, placed.id) for row in same if row.holds))
@@ -366,7 +385,8 @@ class Consolidator:
         pending = [row for row in draft.memories.values() if row.by is Author.UNCLEAR]
         rows = [*unclear_wishes(self.store, new.project_id, MAX_ROWS, is_current=None), *pending]
         said = index_terms(new.text)
-        return [row for row in rows if row.id != new.id and index_terms(row.text) == said]
+        rows = [row for row in rows if row.id != new.id and row.ended_because is not Ended.TAKEN_BACK]
+        return [row for row in rows if index_terms(row.text) == said]
 
 
 def _adopted(memory: Memory) -> Memory:
@@ -376,11 +396,11 @@ def _adopted(memory: Memory) -> Memory:
     return memory if is_turn else replace(memory, by=by, rules=0)
 
 
-def _of_taken_back(extraction: Extraction) -> Extraction:
+def _of_taken_back(extraction: Extraction, kind: Kind) -> Extraction:
     """Return the rules and the daily entry of a taken-back turn.
 
-    A rule that the person laid down beside the order is no part of the work.
+    A rule that the person laid down beside the order is no part of the work. One that was left with its turn is.
     """
-    rules = tuple(statement for statement in extraction.statements if statement.is_rule)
-    mark = KINDS[Kind.DID_NOT_HOLD].mark
+    rules = tuple(row for row in extraction.statements if row.is_rule and kind is Kind.DID_NOT_HOLD)
+    mark = KINDS[kind].mark
     return Extraction(mark + extraction.daily if extraction.daily else "", rules)

@@ -80,6 +80,7 @@ def _open(state: State) -> compose.Services:
         state.metrics.redacted(event.text for event in events)
         services.usages.heard(events)
         state.rule_notices.heard(events)
+        state.unfollowed.update(event.session_id for event in events if event.kind == "assistant")
 
     def settle(turns: Sequence[Memory], texts: Mapping[str, str]) -> bool:
         is_now = not intake.reads_later(state)

@@ -10,15 +10,15 @@ from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import OWN_COMMAND, spool_event
 from memlayer.edge.capture.tool_use import EVERY_TOOL, ToolRules
 from memlayer.indexing.indexer import Indexer
-from memlayer.indexing.retracted import retracted
-from memlayer.kinds import Kind
+from memlayer.indexing.retracted import MAX_TURNS, retracted
+from memlayer.kinds import Category, Kind
 from memlayer.model import GLOBAL, Event, Memory, TurnId, replace, turn_memory_id
-from memlayer.ports import ScanProgress, Store, memories_by_id
+from memlayer.ports import MemoryQuery, ScanProgress, Store, memories_by_id
 from memlayer.records.projects import Projects
 from memlayer.records.sessions import Sessions
 from memlayer.records.tombstones import Tombstones
 from memlayer.turns.remembered import NO_SESSION
-from memlayer.turns.turn_memory import carried_over, full_text, turn_memory, with_force
+from memlayer.turns.turn_memory import carried_over, full_text, turn_memory, without_force
 
 MAX_EVENTS = 100_000  # of a batch's turns
 BATCH = 200  # spool files taken in at once: LanceDB wants batches, a person who waits wants progress
@@ -142,7 +142,9 @@ class Ingest:
             made.update(self._made(changed - made.keys()))
             known = memories_by_id(self._store, (memory.id for memory, _ in made.values()))
             memories = [
-                carried_over(known.get(memory.id), with_force(memory, turn not in not_held))
+                carried_over(
+                    known.get(memory.id), without_force(memory, Kind.DID_NOT_HOLD) if turn in not_held else memory
+                )
                 for turn, (memory, _) in made.items()
             ]
             texts = {memory.id: text for memory, text in made.values()}
@@ -150,6 +152,20 @@ class Ingest:
                 self._store.put_memories(memories)
                 self.indexer.index(memories, texts=texts, embed=embed)
             self._end_as_routine(turns - made.keys(), embed=embed)
+
+    def leave(self, session_id: str, left: Collection[str]) -> bool:
+        """Mark the turns of these prompts as left by their conversation, and no others.
+
+        Those that change are read anew. False for none.
+        """
+        with self.indexer.lock:
+            query = MemoryQuery(session_id=session_id, category=Category.CONVERSATION, limit=MAX_TURNS)
+            turns = self._store.memories(query)
+            changed = [turn for turn in turns if (turn.known_kind is Kind.REWOUND) != (turn.prompt_id in left)]
+            kinds = {turn.id: Kind.REWOUND if turn.prompt_id in left else Kind.TURN for turn in changed}
+            self._store.put_memories([replace(turn, kind=kinds[turn.id], rules=0) for turn in changed])
+            self.remember({(session_id, turn.prompt_id) for turn in changed})
+            return bool(changed)
 
     def _end_as_routine(self, turns: Collection[TurnId], *, embed: bool) -> None:
         """Retire stored turns that turned out to be no memory."""

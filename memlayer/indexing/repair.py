@@ -80,7 +80,7 @@ def _from_transcripts(store: Store, ingest: Ingest, sessions: Sessions) -> int:
     """Take in events that only host transcripts hold; return their number."""
     count = 0
     for session in sessions.all():
-        session.caught_up_bytes = 0
+        session.caught_up_bytes = session.branch_bytes = 0
         try:
             missed, offset = catch_up.missed(session, store)
         except OSError as bad:

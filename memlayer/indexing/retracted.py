@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Protocol, TypeVar
 
 from memlayer.kinds import Author, Category, Kind
 from memlayer.model import Memory, TurnId
@@ -11,6 +12,14 @@ from memlayer.turns.retraction import Order, not_held, order_of
 from memlayer.turns.turn_memory import prompt_of
 
 MAX_TURNS = 10_000  # of one session
+
+
+class _OfPrompt(Protocol):
+    @property
+    def prompt_id(self) -> str: ...
+
+
+Row = TypeVar("Row", bound=_OfPrompt)
 
 
 def retracted(store: Store, made: Sequence[Memory]) -> tuple[set[TurnId], set[TurnId]]:
@@ -28,7 +37,11 @@ def retracted(store: Store, made: Sequence[Memory]) -> tuple[set[TurnId], set[Tu
         if _is_newest(store, session_id, own) and all(order_of(prompt_of(turn)) is Order.NONE for turn in own):
             continue
         stored = store.memories(MemoryQuery(session_id=session_id, category=Category.CONVERSATION, limit=MAX_TURNS))
-        not_held_now = taken_back({**{turn.id: turn for turn in stored}, **{turn.id: turn for turn in own}}.values())
+        rows = {turn.id: turn for turn in stored}
+        rows.update(
+            (turn.id, turn) for turn in own if turn.id not in rows or rows[turn.id].known_kind is not Kind.REWOUND
+        )
+        not_held_now = taken_back(rows.values())
         gone |= not_held_now
         changed |= {
             _turn(row) for row in stored if (row.known_kind is Kind.DID_NOT_HOLD) != (_turn(row) in not_held_now)
@@ -39,10 +52,18 @@ def retracted(store: Store, made: Sequence[Memory]) -> tuple[set[TurnId], set[Tu
 def taken_back(turns: Iterable[Memory]) -> set[TurnId]:
     """Return those of a session's turns that did not hold.
 
-    A run's prompt takes nothing back.
+    A run's prompt takes nothing back, nor does one that was left.
     """
-    ordered = sorted((turn for turn in turns if turn.by is not Author.RUN), key=lambda turn: (turn.at_ms, turn.id))
+    told = [turn for turn in turns if turn.by is not Author.RUN and turn.known_kind is not Kind.REWOUND]
+    ordered = sorted(told, key=lambda turn: (turn.at_ms, turn.id))
     return {_turn(ordered[place]) for place in not_held([prompt_of(turn) for turn in ordered])}
+
+
+def not_left(store: Store, session_id: str, rows: Sequence[Row]) -> list[Row]:
+    """Return a session's rows without those of turns that its conversation left."""
+    query = MemoryQuery(session_id=session_id, category=Category.CONVERSATION, kind=Kind.REWOUND, limit=MAX_TURNS)
+    left = {turn.prompt_id for turn in store.memories(query)}
+    return [row for row in rows if row.prompt_id not in left]
 
 
 def wrongly_marked(store: Store) -> set[TurnId]:

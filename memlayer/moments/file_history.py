@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from memlayer.edge.capture.tool_use import EDITS
-from memlayer.kinds import Kind
+from memlayer.kinds import NOT_HELD, Kind
 from memlayer.model import Event, Memory, citation_of, turn_memory_id
 from memlayer.ports import Store, memories_by_id, notes_in_force
 from memlayer.turns.outcome import call_of
@@ -15,7 +15,7 @@ from memlayer.wire.sessions import FileSession
 
 MAX_EVENTS = 20_000
 MAX_MEMORIES = 2000
-FAILED_KINDS = (Kind.ATTEMPT, Kind.DID_NOT_HOLD)
+FAILED_KINDS = (Kind.ATTEMPT, *NOT_HELD)
 
 
 @dataclass(frozen=True)

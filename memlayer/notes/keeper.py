@@ -17,6 +17,7 @@ from memlayer.consolidation.conflicts import Draft
 from memlayer.consolidation.lineage import folded_under
 from memlayer.consolidation.statement import statement_of
 from memlayer.indexing.indexer import Indexer
+from memlayer.indexing.retracted import not_left
 from memlayer.kinds import Author, Category, Ended, Kind
 from memlayer.model import Memory, citation_of, replace
 from memlayer.notes.answer import DraftNote, DraftTask, SessionAnswer
@@ -115,7 +116,9 @@ class NoteKeeper:
 
         summary: of the session's parts before, which the new one follows.
         """
-        kept = Kept()
+        kept, turns = Kept(), not_left(self.store, session.id, turns)
+        if not turns:  # left while they were read
+            return kept
         with self.indexer.lock:
             draft = Draft(self.store, self.indexer)
             drawn, sources = self._drawn(session, turns)
@@ -317,7 +320,7 @@ class NoteKeeper:
         if not text or summary_mark(session.id) in self.tombstones:
             return
         events = self.store.events(session_id=session.id, project_id=session.project_id, limit=MAX_ROWS)
-        events = [event for event in events if event.kind in ("user", "assistant", "tool")]
+        events = not_left(self.store, session.id, [row for row in events if row.kind in ("user", "assistant", "tool")])
         if events:
             joined = add_part(before, text)
             summary = replace(summary_memory(session, joined, events), by=Author.READER)

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field
 
 from memlayer.briefing.summary_text import add_part
 from memlayer.errors import ConsolidationError
+from memlayer.indexing.retracted import not_left
 from memlayer.model import Memory
 from memlayer.notes.answer import SessionAnswer, parse
 from memlayer.notes.headlines import headlines_prompt, headlines_request, with_headlines
@@ -52,7 +53,7 @@ def is_session_over(session: Session, now_ms: int) -> bool:
 def unread_turns(store: Store, session: Session, reading: Reading) -> tuple[list[SessionTurn], list[SessionTurn]]:
     """Return a session's turns, and those that no model has read."""
     events = store.events(session_id=session.id, project_id=session.project_id, limit=MAX_EVENTS)
-    turns, known = turns_of(events, session.project_dir), set(reading.read)
+    turns, known = turns_of(not_left(store, session.id, events), session.project_dir), set(reading.read)
     return turns, [turn for turn in turns if turn.digest not in known]
 
 

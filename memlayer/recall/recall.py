@@ -274,7 +274,7 @@ class Recall:
         hits = [] if signals.is_too_short else self.retriever.search(
             query, scope, rules.candidates, rules.weights, rarity
         )  # fmt: skip
-        hits = [row for row in hits if row[0].known_kind is not Kind.RUN]  # only a search finds them
+        hits = [row for row in hits if row[0].known_kind not in (Kind.REWOUND, Kind.RUN)]  # only a search finds them
         judged = lessons_first(judge(hits, signals, rarity, session_words), rules.min_chance)
         newest = (self._newest(note, judged, scope, session, rules, rarity.shown) for note in notes)
         notes = list({row.chunk.memory_id: row for row in newest if row}.values())  # two may give way to one

@@ -24,10 +24,11 @@ class Session(SessionFacts):
     since_ms: when we first heard of it. Older transcript records are copies (a fork) or history. context_since_ms:
     start of the model's present context (a compaction moves it). shown: marks of the notes injected since then
     (service.shown). start_chars: of the block that its start was given. explained_ms: when a block since then said how
-    its notes are meant. inherited: ids of
-    memories of another session that are in its context (resume, fork). caught_up_bytes: the offset up to which its
-    transcript has been read. read_bytes: how long it was then. ended_ms: when it ended. model: as the host named it
-    at its start, "" where it does not. total_tokens: in its context when it was last measured.
+    its notes are meant. inherited: ids of memories of another session that are in its context (resume, fork).
+    caught_up_bytes: the offset up to which its transcript has been read. read_bytes: how long it was then.
+    branch_bytes: the offset up to which branches were looked for. left: the prompts that its conversation left.
+    ended_ms: when it ended. model: as the host named it at its start, "" where it does not. total_tokens: in its
+    context when it was last measured.
 
     compaction_count: how often it was compacted. compact_start_ms, compact_post_ms: when SessionStart and PostCompact
     last told of one; compact_awaits: which of the two has not told of the last one; pre_compact_ms: when PreCompact
@@ -43,6 +44,7 @@ class Session(SessionFacts):
 
     shown: list[str] = []
     inherited: list[str] = []
+    left: list[str] = []
 
     @property
     def has_late_lines(self) -> bool:

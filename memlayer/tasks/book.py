@@ -12,7 +12,7 @@ from functools import cached_property
 
 from memlayer.errors import UserError
 from memlayer.indexing.indexer import Indexer
-from memlayer.kinds import Author, Category, Ended, Kind
+from memlayer.kinds import NOT_HELD, Author, Category, Ended, Kind
 from memlayer.model import Event, Memory, replace, unix_ms
 from memlayer.ports import DeletionPlan, MemoryQuery, Store, memories_by_id
 from memlayer.records.tombstones import Tombstones
@@ -85,7 +85,7 @@ class TaskBook:
     def heard(self, turns: Sequence[Memory]) -> None:
         """Take in the tasks that prompts of unread turns name."""
         for turn in turns:
-            is_over = not turn.holds or turn.known_kind is Kind.DID_NOT_HOLD
+            is_over = not turn.holds or turn.known_kind in NOT_HELD
             if is_over or turn.by is Author.RUN or not turn.prompt_id:
                 continue
             prompt = prompt_of(turn)
@@ -96,6 +96,20 @@ class TaskBook:
                 place = {"origin": by, "session_id": turn.session_id, "prompt_id": turn.prompt_id}
                 if told:
                     self.take([task_event(TaskEvent(by, tuple(told)), turn.project_id, turn.at_ms, **place)])
+
+    def leave(self, session_id: str, left: Collection[str]) -> None:
+        """Close tasks that only these prompts of a session speak of; open those that it went back to."""
+        for task in self.known.all():
+            steps = self.known.steps(task.id) if session_id in task.sessions else []
+            told = [step for step in steps if step.op not in (Op.LEFT, Op.TAKEN_BACK)]
+            is_left = all(step.session_id == session_id and step.prompt_id in left for step in told)
+            if not steps or is_left == task.is_left or (is_left and not task.is_open):
+                continue
+            undone = [step.event_id for step in steps if step.op is Op.LEFT]
+            step = Step(task.id, Op.LEFT) if is_left else Step(task.id, Op.TAKEN_BACK, undone[-1])
+            content = TaskEvent(By.RULES, steps=(step.changed(by=task.by[0]),))
+            origin = "%s left %d" % (task.id, len(steps))
+            self.take([task_event(content, task.project_id, self.now_ms(), origin=origin)])
 
     def _decided(self, event: Event) -> Event:
         content = content_of(event)

@@ -31,7 +31,8 @@ class Op(StrEnum):
     """A step in the history of a task.
 
     MENTIONED keeps it from resting. REOPENED is a new life of a closed one. REJECTED records a transition that the
-    table refuses. TAKEN_BACK: a person undid the event that it names. Its steps count no more.
+    table refuses. TAKEN_BACK: a person undid the event that it names. Its steps count no more. LEFT: the conversation
+    left all turns that spoke of it.
     """
 
     CREATED = "task_created"
@@ -44,6 +45,7 @@ class Op(StrEnum):
     MENTIONED = "task_mentioned"
     REOPENED = "task_reopened"
     TAKEN_BACK = "task_step_taken_back"
+    LEFT = "task_left"
 
 
 class By(StrEnum):
@@ -118,9 +120,9 @@ class Step(TaskRecord, frozen=True):
 class Task:
     """A task as its steps left it.
 
-    titles: all it ever had, the present one last. sources: ids of the
-    events that its text rests on. touched_ms: last time that anybody spoke of it. sessions: that did. maybe_done: the
-    line of the history of its files, see TaskBook.maybe_done.
+    titles: all it ever had, the present one last. sources: ids of the events that its text rests on. touched_ms: last
+    time that anybody spoke of it. sessions: that did. is_left: see Op.LEFT. maybe_done: the line of the history of its
+    files, see TaskBook.maybe_done.
     """
 
     id: str
@@ -138,6 +140,7 @@ class Task:
     touched_ms: int = 0
     session_id: str = ""
     prompt_id: str = ""
+    is_left: bool = False
     maybe_done: str = field(default="", compare=False)
 
     @property
@@ -201,8 +204,9 @@ def after(task: Task | None, step: Step) -> Task | None:
         case Op.RESOLVED:
             meant = {blocker.key: blocker.changed(kind=EntityType.WORK, key=step.to) for blocker in step.blockers}
             task = replace(task, blockers=tuple(meant.get(blocker.key, blocker) for blocker in task.blockers))
-        case Op.REOPENED if not task.is_open:
-            task = replace(task, status=Status.PENDING)
+        case Op.REOPENED | Op.LEFT if task.is_open is (is_left := step.op is Op.LEFT):
+            status = Status.CANCELLED if is_left else Status.PENDING
+            task = replace(task, status=status, blockers=(), is_left=is_left)
     if task.status is Status.BLOCKED and not task.blockers:
         unknown = condition(task.project_id, "")
         return replace(task, blockers=(Blocker(unknown.type, unknown.key),))

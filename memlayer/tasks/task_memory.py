@@ -56,6 +56,7 @@ def memory_of(task: Task) -> Memory:
     )  # fmt: skip
     made = replace(made, at_ms=task.touched_ms)
     because = Ended.DECLINED if task.status is Status.CANCELLED else Ended.CARRIED_OUT
+    because = Ended.TAKEN_BACK if task.is_left else because
     return made if task.is_open else made.ended(because, task.touched_ms)
 
 

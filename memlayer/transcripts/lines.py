@@ -62,10 +62,23 @@ def read_records(
 ) -> Iterator[tuple[int, dict[str, object]]]:
     """Yield (byte offset, object) of whole lines of a conversation.
 
-    A start_offset outside the file counts as 0. Torn, broken and foreign lines are skipped, as are lines over
-    MAX_LINE_BYTES (MAX_HUMAN_LINE_BYTES if they start like a user's prompt).
+    A start_offset outside the file counts as 0. Torn, broken and foreign lines are skipped, as are those too long.
     """
     tally = tally or Tally()
+    for offset, line in whole_lines(file, start_offset, tally):
+        if any(mark in line for mark in _WANTED):
+            record = parse(line)
+            if record is not None:
+                yield offset, record
+            else:
+                tally.passes(BROKEN)
+
+
+def whole_lines(file: BinaryIO, start_offset: int, tally: Tally) -> Iterator[tuple[int, bytes]]:
+    """Yield (byte offset, line) of a transcript.
+
+    Without those over MAX_LINE_BYTES (MAX_HUMAN_LINE_BYTES if they start like a user's prompt), and a torn last one.
+    """
     size = os.fstat(file.fileno()).st_size
     offset = start_offset if 0 < start_offset <= size else 0
     file.seek(offset)
@@ -76,9 +89,8 @@ def read_records(
         length = len(line)
         if not line.endswith(b"\n"):
             if length < MAX_LINE_BYTES:
-                record = parse(line)
-                if record is not None:  # whole: no line end is written behind the last line of a copied file
-                    yield offset, record
+                if parse(line) is not None:  # whole: no line end is written behind the last line of a copied file
+                    yield offset, line
                     tally.line(offset + length)
                 return  # torn: the host has not finished it
             more = file.readline(MAX_HUMAN_LINE_BYTES - length) if _starts_human(line) else b""
@@ -90,12 +102,7 @@ def read_records(
                     return
                 length += passed
                 tally.passes(TOO_LONG)
-        if any(mark in line for mark in _WANTED):
-            record = parse(line)
-            if record is not None:
-                yield offset, record
-            else:
-                tally.passes(BROKEN)
+        yield offset, line
         offset += length
         tally.line(offset)
 

@@ -97,11 +97,9 @@ def prompt_of(memory: Memory) -> str:
     return prompt.removeprefix(USER) if prompt.startswith(USER) else ""
 
 
-def with_force(memory: Memory, is_held: bool) -> Memory:
-    """Return a turn that held, or was taken back."""
-    if is_held:
-        return memory
-    return replace(memory, kind=Kind.DID_NOT_HOLD, importance=CATEGORIES[Category.CONVERSATION].importance)
+def without_force(memory: Memory, kind: Kind) -> Memory:
+    """Return a turn that was taken back. kind: of NOT_HELD."""
+    return replace(memory, kind=kind, importance=CATEGORIES[Category.CONVERSATION].importance)
 
 
 def mark_of(memory: Memory) -> str:
@@ -121,6 +119,8 @@ def carried_over(known: Memory | None, made: Memory) -> Memory:
     """
     if known is None:
         return made
+    if known.known_kind is Kind.REWOUND:  # only the transcript tells that the person went back to it
+        made = without_force(made, Kind.REWOUND)
     has_changed_force = (known.known_kind is Kind.DID_NOT_HOLD) != (made.known_kind is Kind.DID_NOT_HOLD)
     rules = known.rules if known.source_ids == made.source_ids and not has_changed_force else 0
     return replace(

@@ -34,6 +34,7 @@ class SessionFacts(Message):
     context_since_ms: int = 0
     caught_up_bytes: int = 0
     read_bytes: int = 0
+    branch_bytes: int = 0
     model: str = ""
     total_tokens: int = 0
     explained_ms: int = 0

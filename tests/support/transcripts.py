@@ -63,3 +63,54 @@ def recorded(projects: Path, name: str, version: str, *, at_s: float = LONG_AGO_
     session = next(str(line["sessionId"]) for line in reversed(lines) if "sessionId" in line)
     write(projects, session, text, cwd="/home/dev/shop", at_s=at_s)
     return session
+
+
+class Conversation:
+    """A session's transcript in the recorded shape: each record follows another one.
+
+    It grows turn by turn. `back` is what `/rewind` does: the next record follows an earlier one.
+    """
+
+    def __init__(self, path: Path, session: str, cwd: str, *, at_ms: int = 0) -> None:
+        self.path, self.session, self.cwd = path, session, cwd
+        self.newest = ""
+        self._ends: dict[str, str] = {}  # prompt id -> the last record of its turn
+        self._before: dict[str, str] = {}
+        self._count = 0
+        self._at_ms = at_ms
+
+    def prompt(self, prompt_id: str, text: str) -> None:
+        """Write a prompt."""
+        self._before[prompt_id] = self.newest
+        self._write("user", prompt_id, text)
+
+    def answer(self, prompt_id: str, text: str) -> None:
+        """Write an answer, and the note behind it that it has ended."""
+        self._write("assistant", prompt_id, text)
+        self._write("system", prompt_id, "")
+
+    def turn(self, prompt_id: str, prompt: str, answer: str) -> None:
+        """Write a whole turn."""
+        self.prompt(prompt_id, prompt)
+        self.answer(prompt_id, answer)
+
+    def back_before(self, prompt_id: str) -> None:
+        """Go on from where a prompt was typed."""
+        self.newest = self._before[prompt_id]
+
+    def back_to(self, prompt_id: str) -> None:
+        """Go on behind the end of a turn."""
+        self.newest = self._ends[prompt_id]
+
+    def _write(self, kind: str, prompt_id: str, text: str) -> None:
+        self._count += 1
+        more: dict[str, Any] = {"parentUuid": self.newest or None, "uuid": "%s-%d" % (self.session, self._count)}
+        if kind == "user":
+            more["promptId"] = prompt_id
+        elif kind == "system":
+            more.update(message=None, subtype="turn_duration")
+        at_ms = self._at_ms + self._count * 1000 if self._at_ms else time.time_ns() // 1_000_000
+        line = record(kind, text, at_ms, session=self.session, cwd=self.cwd, **more)
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(line)
+        self.newest = self._ends[prompt_id] = more["uuid"]

@@ -59,7 +59,8 @@ def test_kinds_that_bind_last() -> None:
 def test_kinds_are_recalled_if_searched_but_for_open_questions_and_runs() -> None:
     """Else `recall --explain` would give a wrong reason."""
     assert [kind for kind, row in KINDS.items() if row.recalled != row.searched] == [
-        Kind.OPEN_QUESTION, Kind.RUN, Kind.SESSION_SUMMARY, Kind.COMPACTION, Kind.TOPIC,  # no prompt sees these
+        Kind.OPEN_QUESTION, Kind.REWOUND, Kind.RUN,
+        Kind.SESSION_SUMMARY, Kind.COMPACTION, Kind.TOPIC,  # no prompt sees these
     ]  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import batches, derived, reading
 from memlayer.edge.capture.payload import clean
 from memlayer.errors import UserError
+from memlayer.indexing.retracted import not_left
 from memlayer.kinds import Author, Category
 from memlayer.model import Memory, replace
 from memlayer.notes import checks
@@ -123,7 +124,7 @@ def write(state: State, session: Session, arguments: tool_ops.MemRemember) -> to
 def _keep_own(state: State, session: Session, note: DraftNote) -> Kept:
     """Store a note, or record its refusal; the writer's job."""
     services = services_of(state)
-    events = services.store.events(session_id=session.id, limit=MAX_EVENTS)
+    events = not_left(services.store, session.id, services.store.events(session_id=session.id, limit=MAX_EVENTS))
     turns = turns_of(events, session.project_dir)
     seen: dict[str, str] = {}
     for event in events:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from memlayer import compose
@@ -16,7 +17,7 @@ from memlayer.daemon.resources.jobs import go_second
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import intake, vectors
 from memlayer.errors import UserError
-from memlayer.transcripts import discovery
+from memlayer.transcripts import branches, discovery
 from memlayer.transcripts.discovery import Transcript
 from memlayer.transcripts.importer import Gathered, TranscriptHistory
 from memlayer.transfer import export as exporting
@@ -57,17 +58,18 @@ def import_history(state: State, arguments: ops.Import, progress: Progress) -> o
                 run.report("import", before + offset, total)
 
             at(0)
-            if history.is_compared(file):
-                gathered.flush()
             try:
-                for batch in history.batches(file, counts, at):
-                    gathered.add(batch)
-                    at(batch.offset)
+                left = _gather(gathered, history, file, counts, at)
             except OSError as bad:
                 if run.is_gone:
                     raise
                 log.warning("transcript not readable: %s", bad.strerror)
                 counts.skip("files that cannot be read")
+            else:
+                if left and not is_rehearsal:
+                    gathered.flush()
+                    leave = partial(intake.leave, state, file.session_id, left)
+                    run.touched |= state.jobs.submit("leave " + file.session_id, leave).result()
             before += file.size
         gathered.flush()
     if not is_rehearsal:
@@ -80,6 +82,19 @@ def import_history(state: State, arguments: ops.Import, progress: Progress) -> o
         unembedded=0 if is_rehearsal else vectors.missing(state),
         seconds=round(time.monotonic() - started, 2),
     )
+
+
+def _gather(
+    gathered: Gathered, history: TranscriptHistory, file: Transcript, counts: ops.Imported, at: Callable[[int], None]
+) -> Collection[str]:
+    """Gather a transcript's turns; return the prompts that its conversation left. Raises OSError."""
+    if history.is_compared(file):
+        gathered.flush()
+    known = counts.files
+    for batch in history.batches(file, counts, at):
+        gathered.add(batch)
+        at(batch.offset)
+    return branches.left_prompts(file.path) if counts.files > known and not file.is_agent else ()
 
 
 def export(state: State, arguments: ops.Export, progress: Progress) -> ops.Exported:

@@ -124,6 +124,7 @@ class State:
     published_s: float = 0.0  # when changes of consolidation were last published (monotonic clock)
     unpublished: set[str] = field(default_factory=set)  # projects whose memories changed. The writer's
     importing: threading.Lock = field(default_factory=threading.Lock)  # one import at a time
+    unfollowed: set[str] = field(default_factory=set)  # sessions with new answers, not looked at for branches
     unfiled: set[str] = field(default_factory=set)  # projects whose memory files are behind. The writer's
     orders_due: set[str] = field(default_factory=set)  # sessions that were told no rules after a compaction
     filed_s: float = 0.0  # monotonic: when memory files were last written, and the extra ones looked at

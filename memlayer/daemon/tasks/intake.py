@@ -20,7 +20,7 @@ from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
 from memlayer.model import unix_ms
 from memlayer.records.sessions import Session
-from memlayer.transcripts import catch_up
+from memlayer.transcripts import branches, catch_up
 
 log = logging.getLogger(__name__)
 UPKEEP_EVERY = 8  # drains, or batches of turns. The store itself knows whether there is enough to do
@@ -36,6 +36,7 @@ def drain(state: State, progress: Progress = no_report) -> int:
     """Take in the spool's events; return how many. Their turns are consolidated."""
     with state.waiting.batch() as left_out:
         taken = _take_waiting(state, left_out, progress)
+    _follow_answered(state)
     if taken:
         begin_consolidation(state)
     derived.changed(state, ())
@@ -80,6 +81,7 @@ def drain_and_publish(state: State) -> None:
     """Take in the spool, consolidate its turns and publish both."""
     with state.waiting.batch() as left_out:
         taken = _take_waiting(state, left_out)
+    _follow_answered(state)  # no prompt waits for it
     if taken and reads_later(state):
         begin_consolidation(state)
     elif taken:
@@ -103,16 +105,54 @@ def catch_up_session(state: State, session: Session, *, is_settling: bool = Fals
     except OSError as bad:
         log.warning("transcript not readable: %s", bad.strerror)
         return 0
+    touched: set[str] = set()
     if events:
         touched = services.ingest.take(events)
         log.info("caught up %d events of a session", len(events))
         begin_consolidation(state)
-        derived.changed(state, touched)
+    derived.changed(state, touched | _follow(state, session))
     if (offset, read_bytes) != (session.caught_up_bytes, session.read_bytes):
         session.caught_up_bytes, session.read_bytes = offset, read_bytes
         state.sessions.changed(session)
         state.sessions.save_changed()
     return len(events)
+
+
+def _follow_answered(state: State) -> None:
+    """Look at the sessions that were answered since this was last done."""
+    while state.unfollowed:
+        session = state.sessions.get(state.unfollowed.pop())
+        state.unpublished |= _follow(state, session) if session is not None else set()
+
+
+def _follow(state: State, session: Session) -> set[str]:
+    """Look for turns that a session's conversation left, or went back to; return touched projects."""
+    try:
+        left, session.branch_bytes = branches.newly_left(session.locate(), session.branch_bytes)
+    except OSError:  # there is none as yet
+        return set()
+    if left is not None:
+        session.left = sorted(left)
+        state.sessions.changed(session)
+    # A turn may come to the store behind the record that leaves it.
+    ingest = state.services.result().ingest
+    is_changed = left is not None or (session.left and ingest.leave(session.id, session.left))
+    return leave(state, session.id, session.left) if is_changed else set()
+
+
+def leave(state: State, session_id: str, left: Collection[str]) -> set[str]:
+    """Take these prompts of a session for left, and no others; return touched projects."""
+    services = state.services.result()
+    services.ingest.leave(session_id, left)
+    turns = services.consolidator.follow(session_id)
+    services.tasks.leave(session_id, left)
+    reading = services.readings.get(session_id)
+    gone = {source for turn in turns if turn.prompt_id in left for source in turn.source_ids}
+    if reading.summary and not gone.isdisjoint(reading.event_ids):
+        reading.summary = ""
+        services.readings.put(reading)
+    begin_consolidation(state)
+    return {turn.project_id for turn in turns}
 
 
 def catch_up_and_publish(state: State, session: Session) -> None:

@@ -49,6 +49,7 @@ STEP_WORDS = {
     "task_mentioned": "spoken of",
     "task_reopened": "opened again",
     "task_step_taken_back": "an answer was taken back",
+    "task_left": "its turns were taken back",
 }
 
 
