@@ -116,7 +116,8 @@ def test_fresh_record_counts_turns_within_its_session(turns: list[Turn], tmp_pat
 def memory(name: str, kind: str, number: int, **fields: Any) -> dict[str, Any]:
     session = ROWS[number - 1][0]
     return {
-        "id": name, "citation": name, "category": "core", "kind": kind, "superseded_by": "", "ended_because": "", "evidence": "",
+        "id": name, "citation": name, "category": "core", "kind": kind, "superseded_by": "", "ended_because": "",
+        "evidence": "",
         "session_id": session_id(session), "prompt_id": prompt_id(str(number)), **fields,
     }  # fmt: skip
 
