@@ -145,7 +145,7 @@ class Memory(Row, frozen=True):
 
     @property
     def is_persons(self) -> bool:
-        """True for what the person said, pinned or restored."""
+        """True for the person's own words, and others' that they kept."""
         return self.pinned or self.by in PERSONS
 
     @property

@@ -108,9 +108,9 @@ def sum_up(
 
 
 def _noted(store: Store, session: Session, events: Sequence[Event], ids: set[str]) -> Memory | None:
-    """Return a model's summary that knows every turn of the session, and none that it left.
+    """Return a model's summary of every turn of the session.
 
-    ids: of all events.
+    Of none that the conversation left. ids: of all events.
     """
     query = MemoryQuery(session_id=session.id, category=Category.DAILY, kind=Kind.SESSION_SUMMARY, is_current=True)
     spoken_ids, left_ids = {event.id for event in events if event.kind != "tool"}, ids - {event.id for event in events}

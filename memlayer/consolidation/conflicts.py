@@ -72,7 +72,7 @@ class Conflicts:
 
         Returns the memory that holds the statement, which may have ended. A pinned memory keeps its words: only an edit
         of it changes them. Memories of several subjects are never replaced at once: `new` names none of them clearly.
-        Only the person replaces what the person said: another's contradiction stands beside it, for the review.
+        Only the person replaces their own words: another's contradiction stands beside them, for the review.
         """
         replaced: list[Memory] = []
         replacing: list[Memory] = []
@@ -92,7 +92,7 @@ class Conflicts:
         return new
 
     def place_again(self, draft: Draft, taken_back: Memory) -> None:
-        """Have a statement hold again, in the place of what held instead."""
+        """Have a statement hold again, in its successor's place."""
         instead = draft.get(filter(None, [taken_back.superseded_by]))
         draft.put(*(row.ended(Ended.REPLACED, taken_back.at_ms, taken_back.id) for row in instead if row.holds))
         self.place(draft, taken_back.again())

@@ -242,9 +242,9 @@ class Consolidator:
         return f"{relation} {older[0].citation}: {how}, `memlayer show --history {memory.citation}` shows all"
 
     def follow(self, session_id: str) -> list[Memory]:
-        """End statements of turns that a session's conversation left, or have them hold again.
+        """End a session's statements with the turns that its conversation left.
 
-        Return its turns.
+        They hold again where it went back to them. Return the session's turns.
         """
         with self.indexer.lock:
             query = MemoryQuery(session_id=session_id, category=Category.CONVERSATION, limit=MAX_ROWS)

@@ -21,7 +21,10 @@ MAX_ROWS = 100_000
 
 @dataclass(frozen=True)
 class _Session:
-    """A session's statements, and the turns that each rests on. None: somebody said it elsewhere, too."""
+    """A session's statements, and the turns that each rests on.
+
+    None among the turns: somebody said it elsewhere, too.
+    """
 
     rows: tuple[Memory, ...]
     turns: dict[str, list[Memory | None]]
@@ -35,9 +38,9 @@ class _Session:
 
 
 def follow(store: Store, conflicts: Conflicts, draft: Draft, turns: Sequence[Memory], now_ms: int) -> None:
-    """Bring statements in step with their turns' marks, in a draft. Twice is once.
+    """Bring statements in step with their turns' marks, in a draft.
 
-    turns: all of one session.
+    Twice is once. turns: all of one session.
     """
     session = _session(store, turns)
     left = {row.id: row for row in session.rows if session.is_left(row)}
@@ -73,7 +76,7 @@ def _session(store: Store, turns: Sequence[Memory]) -> _Session:
 
 
 def _reword(store: Store, draft: Draft, rows: Sequence[Memory], prompts: set[str], now_ms: int) -> None:
-    """Give statements that were last worded in a left prompt the wording before it."""
+    """Give statements reworded in left prompts their wording of before."""
     worded = {row.id: row for row in rows if row.holds and row.prompt_id in prompts}
     older = store.memories(MemoryQuery(superseded_by=list(worded), limit=MAX_ROWS)) if worded else []
     for old in sorted(older, key=lambda old: old.ended_ms):

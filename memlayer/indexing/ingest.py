@@ -154,7 +154,7 @@ class Ingest:
             self._end_as_routine(turns - made.keys(), embed=embed)
 
     def leave(self, session_id: str, left: Collection[str]) -> bool:
-        """Mark the turns of these prompts as left by their conversation, and no others.
+        """Mark just the turns of these prompts as left by their conversation.
 
         Those that change are read anew. False for none.
         """

@@ -292,7 +292,7 @@ class NoteKeeper:
     def _end_drawn(self, draft: Draft, kept: Kept, drawn: Sequence[Memory], ahead: Container[str], at_ms: int) -> None:
         """End the rules' statements of turns that a model has read since.
 
-        What a model had said in them alone (ahead) ends. What the person said is folded under a note that says it, too.
+        A model's words in them alone (ahead) end. The person's are folded under a note that says the same.
         All else stays. A model's notes that its own statement had replaced hold again.
         """
         notes = [(note, frozenset(index_terms(note.text).split())) for note in kept.notes]

@@ -98,7 +98,7 @@ class TaskBook:
                     self.take([task_event(TaskEvent(by, tuple(told)), turn.project_id, turn.at_ms, **place)])
 
     def leave(self, session_id: str, left: Collection[str]) -> None:
-        """Close tasks that only these prompts of a session speak of; open those that it went back to."""
+        """Close tasks that only left prompts speak of; open the others."""
         for task in self.known.all():
             steps = self.known.steps(task.id) if session_id in task.sessions else []
             told = [step for step in steps if step.op not in (Op.LEFT, Op.TAKEN_BACK)]

@@ -2,11 +2,11 @@
 
 Each record names the one that it follows, and a file only grows. After a rewind, or an edit of a prompt, the next
 record follows an earlier one (2.1.197 and 2.1.332 alike). So the conversation is the way from the newest prompt or
-answer back to the first, and a turn beside it was left. What lies beside it and was not left:
+answer back to the first, and a turn beside it was left. Beside it lie, and were not left:
 
 * Results of parallel calls. Each follows its own call, and the answer only one of them.
 * A prompt that waited while its turn was interrupted. The results that come behind it carry its id.
-* What a compaction kept. Its boundary follows nothing, and names the records that it stands behind.
+* Records that a compaction kept. Its boundary follows nothing, and names the records that it stands behind.
 """
 
 from __future__ import annotations
@@ -52,8 +52,9 @@ class _Line(msgspec.Struct, rename="camel"):
 
 @dataclass(frozen=True, slots=True)
 class _Record:
-    """A record. follows: the uuid of the one before it, "" for none. names: of the turn that it may belong to.
+    """A record.
 
+    follows: the uuid of the one before it, "" for none. names: of the turn that it may belong to.
     is_said: by a person or model, or a compaction. begins: a turn, and goes on with none.
     """
 
@@ -77,7 +78,7 @@ def newly_left(path: str, offset: int) -> tuple[frozenset[str] | None, int]:
 
 
 def left_prompts(path: str) -> frozenset[str]:
-    """Return the prompt ids of the turns left, and their records' uuids. Raises OSError."""
+    """Return prompt ids and uuids of the turns left. Raises OSError."""
     every = [record for _, record in _records(path, 0)]
     known = {record.uuid for record in every}
     is_linked = any(record.follows in known for record in every)

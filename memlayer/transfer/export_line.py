@@ -118,7 +118,7 @@ class UsageLine(Usage, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class OfSchema5(msgspec.Struct):
-    """What a memory of schema 5 had besides."""
+    """Further fields of a memory of schema 5."""
 
     settled: Annotated[str, Meta(pattern=r"\A(?!rules-)|\Arules-\d{1,6}\Z")]
     superseded_ms: Moment = 0

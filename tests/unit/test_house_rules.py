@@ -44,7 +44,7 @@ BARE = [
     )
 ]
 HOOKS = json.loads((ROOT / "hooks.json").read_text(encoding="utf-8"))["hooks"]
-MAX_LINES = 400
+MAX_LINES = 600
 MAX_MODULES = 12
 MAX_HOOK_LINES = 15
 # Looked up here, because each test has a home of its own.
@@ -172,7 +172,7 @@ def test_a_hook_script_stays_under_15_lines(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) < MAX_HOOK_LINES
 
 
-def test_files_hold_at_most_400_lines() -> None:
+def test_files_hold_at_most_600_lines() -> None:
     """A small file is fine; its name is a word that a reader looks for. Functions are bounded by ruff."""
     lengths = {name(path): len(path.read_text(encoding="utf-8").splitlines()) for path in SOURCES}
     assert {path: lines for path, lines in lengths.items() if lines >= MAX_LINES} == {}

@@ -87,7 +87,7 @@ def import_history(state: State, arguments: ops.Import, progress: Progress) -> o
 def _gather(
     gathered: Gathered, history: TranscriptHistory, file: Transcript, counts: ops.Imported, at: Callable[[int], None]
 ) -> Collection[str]:
-    """Gather a transcript's turns; return the prompts that its conversation left. Raises OSError."""
+    """Gather a transcript's turns; return the prompts left. Raises OSError."""
     if history.is_compared(file):
         gathered.flush()
     known = counts.files

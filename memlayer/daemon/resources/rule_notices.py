@@ -131,7 +131,7 @@ class RuleNotices:
 
 
 def line_of(rules: Sequence[Memory], words: str) -> str:
-    """Return one line that names rules and what the person may do."""
+    """Return one line that names rules and the person's choice."""
     if not rules:
         return ""
     shown = rules[:MAX_LINE_RULES]

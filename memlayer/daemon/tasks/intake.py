@@ -126,7 +126,7 @@ def _follow_answered(state: State) -> None:
 
 
 def _follow(state: State, session: Session) -> set[str]:
-    """Look for turns that a session's conversation left, or went back to; return touched projects."""
+    """Look for turns that a session left or went back to; return projects."""
     try:
         left, session.branch_bytes = branches.newly_left(session.locate(), session.branch_bytes)
     except OSError:  # there is none as yet
@@ -141,7 +141,7 @@ def _follow(state: State, session: Session) -> set[str]:
 
 
 def leave(state: State, session_id: str, left: Collection[str]) -> set[str]:
-    """Take these prompts of a session for left, and no others; return touched projects."""
+    """Take just these prompts of a session for left; return touched projects."""
     services = state.services.result()
     services.ingest.leave(session_id, left)
     turns = services.consolidator.follow(session_id)
