@@ -381,7 +381,7 @@ class Consolidator:
         return rules
 
     def _asked_before(self, draft: Draft, new: Memory) -> list[Memory]:
-        """Return wishes in the same words of which it was unclear whose they are."""
+        """Return wishes in the same words that were unclear."""
         pending = [row for row in draft.memories.values() if row.by is Author.UNCLEAR]
         rows = [*unclear_wishes(self.store, new.project_id, MAX_ROWS, is_current=None), *pending]
         said = index_terms(new.text)

@@ -136,7 +136,8 @@ def _kind_said(text: str, plain: str, prompt: str, today: datetime.date) -> Kind
     if is_quoted or not 4 <= words(text) <= 27:
         return None
     is_specific = bool(NAMES.search(text)) or _is_korean(text) or has("broad", plain)
-    if has("decided", plain) or (has("settles", plain) and is_specific and words(text) >= 6):
+    settles = has("settles", plain) and not has("moment", plain)
+    if has("decided", plain) or (settles and is_specific and words(text) >= 6):
         return Kind.DECISION
     return Kind.FACT if _is_told(text, plain, prompt) else None
 

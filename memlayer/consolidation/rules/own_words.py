@@ -1,4 +1,4 @@
-"""The sentences of a prompt, and whether they are plainly the person's own.
+"""The sentences of a prompt that are plainly the person's own.
 
 Form and place decide. A prompt has the form of a typed one without paragraphs, lists, quotations, code, logs and clock
 times. In it a sentence is the person's own unless it has a place where texts stand that somebody hands over: behind a
@@ -17,11 +17,11 @@ from memlayer.consolidation.rules.signs import has
 from memlayer.edge.capture.noise import recallable
 from memlayer.text.sentences import USER, SpokenSentence, candidates, is_question, prose, sentences
 
-MAX_OWN_PROMPT_CHARS = 1500  # of a longer prompt only the first line and the last paragraph are looked at
+MAX_OWN_PROMPT_CHARS = 1500  # of a longer prompt only the first line and the last paragraph may be the person's
 MAX_OWN_PARAGRAPH_CHARS = 400
 MAX_HEADS = 8  # looked at in a sentence
 FEWEST_WORDS = 4  # of a sentence with an object of its own
-MOST_WORDS = 8  # of a line that hands over what it points at: "explain this config"
+MOST_WORDS = 8  # of a line that hands over the next: "explain this config"
 PARAGRAPHS, LINES, SENTENCES = range(3)
 KOREAN_WORD = 1.6  # a Korean word says as much as that many English ones
 _OF_TEXTS, _OF_OTHERS = ("handles_text", "names_text"), ("speaks", "salutation")
@@ -39,9 +39,9 @@ _CAPITAL = re.compile(r"(?<=[\w,\"'“‘] )(?:Always|Never|Don't|Do not)\b")  #
 
 
 class Said(NamedTuple):
-    """A sentence of a prompt, or a part of it. line: its number.
+    """A sentence of a prompt, or a part of one.
 
-    is_headed: stands behind a label or a dash.
+    line: its number. is_headed: stands behind a label or a dash.
     """
 
     row: SpokenSentence
@@ -50,7 +50,7 @@ class Said(NamedTuple):
 
 
 class Spoken(NamedTuple):
-    """The sentences of a prompt. is_typed: it has no form of a paste."""
+    """A prompt's sentences. is_typed: it has no form of a paste."""
 
     said: list[Said]
     is_typed: bool
@@ -58,7 +58,7 @@ class Spoken(NamedTuple):
 
 def spoken(prompt: str) -> Spoken:
     """Return the sentences of a prompt, without code, quotations, logs."""
-    text = "\n\n".join(_looked_at(prompt))
+    text = "\n\n".join(ends(prompt)).strip()
     bare = prose(text)
     lines = [line for line in bare.split("\n") if not (_FOREIGN_LINE.match(line) or has("log_head", line))]
     said = [Said(row, place) for place, line in enumerate(lines) for row in candidates(line, USER)]
@@ -71,20 +71,15 @@ def spoken(prompt: str) -> Spoken:
     return Spoken(said, is_typed)
 
 
-def _looked_at(prompt: str) -> list[str]:
-    """Return the pieces of a prompt in which the person's words may stand."""
+def ends(prompt: str, beyond: int = MAX_OWN_PROMPT_CHARS) -> list[str]:
+    """Return the parts of a prompt that may be the person's."""
     text = _IMAGE.sub("", prompt.strip()).strip()
-    if len(text) <= MAX_OWN_PROMPT_CHARS:
+    if len(text) <= beyond:
         return [text]
     first, _, rest = text.partition("\n")
-    return [piece for piece in (first, _PARAGRAPHS.split(rest)[-1]) if len(piece) <= MAX_OWN_PARAGRAPH_CHARS]
-
-
-def first_and_last(text: str) -> str:
-    """Return the first and the last paragraph, without lists at their ends."""
-    paragraphs = _PARAGRAPHS.split(text)
-    ends = dict.fromkeys((paragraphs[0], paragraphs[-1]))
-    return "\n\n".join(_ITEM_LINES.sub("", end) if _ITEM.match(end.rpartition("\n")[2]) else end for end in ends)
+    last = _PARAGRAPHS.split(rest)[-1]
+    last = _ITEM_LINES.sub("", last) if _ITEM.match(last.rpartition("\n")[2]) else last  # a list that ends a paste
+    return [part for part in (first, last) if len(part) <= MAX_OWN_PARAGRAPH_CHARS]
 
 
 def joints(text: str) -> list[tuple[int, bool]]:
@@ -136,7 +131,7 @@ def own_words(prompt: str) -> str:
 
     Where a paragraph, a line or a sentence hands the others over, only that is the person's.
     """
-    text = "\n\n".join(_HEADING.split(piece)[0] for piece in _looked_at(prompt)).strip()
+    text = "\n\n".join(_HEADING.split(piece)[0] for piece in ends(prompt)).strip()
     splits = (_PARAGRAPHS.split(text), text.split("\n"), [text[span.start : span.end] for span in sentences(text)])
     level = next((level for level, parts in enumerate(splits) if len(parts) > 1), SENTENCES)
     parts = splits[level]

@@ -12,14 +12,14 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from memlayer.consolidation.rules.own_words import Said, Spoken, first_and_last, is_plain, joints, spoken
+from memlayer.consolidation.rules.own_words import Said, Spoken, ends, is_plain, joints, spoken
 from memlayer.consolidation.rules.signs import find, has
 from memlayer.edge.capture.noise import is_noise
 from memlayer.text.sentences import SpokenSentence, trimmed
 from memlayer.text.terms import index_terms
 
 MAX_RULES = 6  # of one prompt
-MAX_RULE_PROMPT_CHARS = 300  # a longer prompt quotes. Of its paragraphs the first and the last are asked about
+MAX_RULE_PROMPT_CHARS = 300  # a longer prompt quotes. Its first line and last paragraph are asked about
 MAX_RULE_CHARS = 240
 FEWEST_WORDS = 3
 STUMP_WORDS = 3  # a rule as short as that completes the sentence before it
@@ -63,7 +63,7 @@ def laid_down(prompt: str) -> tuple[Rule, ...]:
     if is_noise(text):
         return ()
     is_long = len(text) > MAX_RULE_PROMPT_CHARS
-    read = spoken(first_and_last(text) if is_long else text)
+    read = spoken("\n\n".join(ends(text, MAX_RULE_PROMPT_CHARS)))
     said = [part for one in read.said for part in _parts(one)]
     return tuple(_joined(Spoken(said, read.is_typed and not is_long)))[:MAX_RULES]
 
@@ -124,12 +124,9 @@ def _joined(read: Spoken) -> Iterator[Rule]:
                 break
             is_rest = has("rest_none", following.text) and (is_rule or has("enumerates", rule))
             words = len(following.text.split())
-            ends = (is_rule and words <= BAN_WORDS and _forbids(following)) or (
-                words <= STUMP_WORDS and _is_rule(following)
-            )
-            is_stump = (ends and (is_rule or _forbids(sentences[place]))) or (
-                has("stump", following.text) and _is_korean_order(rule)
-            )
+            is_ban = is_rule and words <= BAN_WORDS and _forbids(following)
+            is_short = words <= STUMP_WORDS and _is_rule(following) and (is_rule or _forbids(sentences[place]))
+            is_stump = is_ban or is_short or (has("stump", following.text) and _is_korean_order(rule))
             if sentences[place].asks or not (is_rest or is_stump) or len(rule) + len(following.text) > MAX_RULE_CHARS:
                 break
             rule, source, is_rule = rule + " " + following.text, source + " " + following.text, True

@@ -126,7 +126,7 @@ def _follow_answered(state: State) -> None:
 
 
 def _follow(state: State, session: Session) -> set[str]:
-    """Look for turns that a session left or went back to; return projects."""
+    """Look for turns that a session left or resumed; return projects."""
     try:
         left, session.branch_bytes = branches.newly_left(session.locate(), session.branch_bytes)
     except OSError:  # there is none as yet

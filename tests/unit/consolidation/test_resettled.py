@@ -9,7 +9,7 @@ import pytest
 
 from memlayer.consolidation import consolidator
 from memlayer.consolidation.rules.extraction import Extraction, Statement
-from memlayer.kinds import Ended, Kind
+from memlayer.kinds import Author, Ended, Kind
 from memlayer.model import Memory, replace
 from memlayer.ports import MemoryQuery
 from tests.support.consolidating_in_memory import DAY_MS, Consolidating
@@ -115,3 +115,17 @@ def test_reworded_statement_gets_new_text(tmp_path: Path) -> None:
     memory.store.put_memories([replace(one, rules=1) for one in turns])
     _upgrade(memory)
     assert [(one.id, one.text) for one in memory.core()] == [(made.id, KEPT)]
+
+
+def test_rule_of_a_paste_becomes_a_question(tmp_path: Path) -> None:
+    words = "앞으로 배포는 항상 수요일에 해줘"
+    made = Statement(Kind.PREFERENCE, words, words, "user", is_rule=True)
+    OLDER.setattr(consolidator, "RULES", 1)
+    OLDER.setattr(consolidator, "extract", lambda prompt, answers, at_ms: Extraction("", (made,)))
+    memory = Consolidating(tmp_path)
+    memory.say("s1", "p1", "minji: " + words, "네.")
+    [rule] = memory.core()
+    assert rule.by is Author.PERSON and rule.id in memory.searched()
+    _upgrade(memory)
+    [rule] = memory.core()
+    assert rule.by is Author.UNCLEAR and rule.id not in memory.searched()

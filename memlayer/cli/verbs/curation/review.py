@@ -56,8 +56,9 @@ QUESTIONS = {
 def review_verb(context: click.Context, project: str | None, limit: int, from_stdin: bool, as_json: bool) -> None:
     """Go through memories that are doubtful, stale or unused.
 
-    Before them, sentences that may say that a task is done. On a terminal one by one, else a list. Doubtful: a cause
-    that nobody confirmed, a note whose quote is only similar. Contradicting: a newer memory says otherwise, also where
+    Before them, sentences that may say that a task is done. On a terminal one by one, else a list. Asked: a wish in a
+    prompt that may be somebody else's, no rule until you keep it. Doubtful: a cause that nobody confirmed, a note whose
+    quote is only similar. Contradicting: a newer memory says otherwise, also where
     a reading model speaks against a memory of yours. Stale: its day is over, or its files are gone. Never used: for 30
     days and 10 sessions. A dropped memory is not forgotten: undo or `memlayer edit --restore` brings it back.
 
