@@ -351,15 +351,15 @@ def session_reader(settings: Settings, home: str, store: Store, keeper: NoteKeep
 
 def model_use(settings: Settings, home: str) -> ModelUse:
     """Return the language model's budget and use."""
-    chosen, missing = settings.consolidation, ""
+    chosen, lacks = settings.consolidation, ""
     is_on = chosen.provider != "rules"
     budget = ModelBudget(paths.model_use(home), daily_calls=chosen.daily_calls, daily_tokens=chosen.daily_tokens)
     if is_on:
         try:
             language_model(settings).check()
         except ModelMissing as bad:
-            missing = str(bad)
+            lacks = str(bad)
     return budget.summary().changed(
         is_on=is_on, provider=chosen.provider, model=chosen.model_name, base_url=chosen.base_url, reads=chosen.reads,
-        missing=missing,
+        lacks=lacks,
     )  # fmt: skip

@@ -9,13 +9,13 @@ from typing import Any
 from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import IN_WORDS
 from memlayer.kinds import KINDS
-from memlayer.model import GLOBAL, Event, Memory
+from memlayer.model import GLOBAL, Event, Memory, replace
 from memlayer.moments.changed_files import KIND, REASON, Moment
 from memlayer.ports import MemoryQuery, Store, events_by_id, memories_by_id
 from memlayer.recall.candidate import Candidate
 from memlayer.recall.recall import Recalled
-from memlayer.text import context_block
 from memlayer.turns.turn_memory import marked_text
+from memlayer.wire.sessions import GivenPrompt
 
 PINNED, EVERYWHERE = "pinned", "holds in every project"
 MAX_LEFT_OUT = 10  # candidates a prompt, the most relevant
@@ -101,25 +101,24 @@ def _scored(candidate: Candidate) -> Row:
     return {**row, **{name: round(value, 3) for name, value in scores.items() if value is not None}}
 
 
-def with_texts(entries: Sequence[Row], store: Store, home: str) -> list[Row]:
+def with_texts(entries: Sequence[Row], store: Store, home: str) -> list[GivenPrompt]:
     """Join entries with their texts, None if not kept. Raises StoreError."""
-    rows = [row for entry in entries for row in (*entry.get("given", ()), *entry.get("left_out", ()))]
-    citations = sorted({str(row["citation"]) for row in rows if row.get("citation")})
+    prompts = [GivenPrompt.parse(entry) for entry in entries]
+    notes = [(note, prompt) for prompt in prompts for note in (*prompt.given, *prompt.left_out)]
+    citations = sorted({note.citation for note, _ in notes if note.citation})
     memories = [
-        *memories_by_id(store, (str(row["id"]) for row in rows if row.get("id"))).values(),
+        *memories_by_id(store, (note.id for note, _ in notes if note.id)).values(),
         *(store.memories(MemoryQuery(citations=citations, limit=2 * len(citations))) if citations else ()),
     ]
     known = {memory.id: memory for memory in memories} | {memory.citation: memory for memory in reversed(memories)}
-    prompts = _prompts([str(entry.get("event_id")) for entry in entries if is_of_prompt(entry)], store, home)
-    return [
-        {
-            **entry,
-            "prompt": prompts.get(str(entry.get("event_id"))),
-            "given": [_with_memory(row, known, is_start="start" in entry) for row in entry.get("given", ())],
-            "left_out": [_with_memory(row, known) for row in entry.get("left_out", ())],
-        }
-        for entry in entries
-    ]
+    for note, prompt in notes:
+        if memory := known.get(note.id or note.citation):
+            note.memory = replace(memory, text=marked_text(memory))
+            note.why = why_at_start(memory) if prompt.start else note.why
+    texts = _prompts([prompt.event_id for prompt in prompts if prompt.is_prompt], store, home)
+    for prompt in prompts:
+        prompt.prompt = texts.get(prompt.event_id)
+    return prompts
 
 
 def _prompts(event_ids: Sequence[str], store: Store, home: str) -> dict[str, str]:
@@ -142,22 +141,3 @@ def why_at_start(memory: Memory) -> str:
     if memory.pinned:
         return PINNED
     return EVERYWHERE if memory.project_id == GLOBAL else KINDS[memory.known_kind].at_start
-
-
-def _with_memory(row: Row, known: Mapping[str, Memory], *, is_start: bool = False) -> Row:
-    memory = known.get(str(row.get("id") or row.get("citation")))
-    if memory is None:
-        return {**row, "forgotten": True}
-    return {
-        **row,
-        **({"why": why_at_start(memory)} if is_start else {}),
-        "id": memory.id,
-        "citation": memory.citation,
-        "key": memory.key,
-        "category": memory.category,
-        "day": context_block.day_of(memory.at_ms),
-        "at_ms": memory.at_ms,
-        "text": marked_text(memory),
-        "superseded_by": memory.superseded_by,
-        "ended_because": memory.ended_because,
-    }

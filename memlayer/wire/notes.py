@@ -39,7 +39,7 @@ class Spent(Message):
 class ModelUse(Message):
     """A model's use and daily budget.
 
-    missing: why it cannot be asked. is_over: no call is allowed any more today. problem: its last one.
+    lacks: why it cannot be asked. is_over: no call is allowed any more today. problem: its last one.
     """
 
     is_on: bool = False
@@ -47,7 +47,7 @@ class ModelUse(Message):
     model: str = ""
     base_url: str = ""
     reads: str = ""
-    missing: str = ""
+    lacks: str = ""
     today: Spent = field(default_factory=Spent)
     all: Spent = field(default_factory=Spent)
     daily_calls: int = 0
@@ -111,7 +111,7 @@ class SessionsRead(Message):
     calls: int = 0
     tokens: int = 0
     own_tokens: int = 0
-    by_project: list[ProjectEstimate] = []
+    projects: list[ProjectEstimate] = []
     read: int | UnsetType = UNSET
     waiting: int | UnsetType = UNSET
     problem: str | UnsetType = UNSET

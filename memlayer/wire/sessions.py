@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType
 
+from memlayer.model import Memory
 from memlayer.wire.memories import MemoryRow
 from memlayer.wire.message import Asking, Limit, Message, Path, Whole
 
@@ -124,23 +125,16 @@ class GivenNote(Message, omit_defaults=True):
     chance, helps, lexical, vector in [0, 1]; reason: why it was chosen or left out; why: of a note.
     """
 
-    id: str | None = None
-    citation: str | None = None
-    key: str | None = None
-    category: str | None = None
-    day: str | None = None
-    at_ms: int | None = None
-    text: str | None = None
-    superseded_by: str | None = None
-    ended_because: str | None = None
-    forgotten: bool | None = None
+    id: str = ""
+    citation: str = ""
+    memory: Memory | None = None
     chance: float | None = None
     helps: float | None = None
-    reason: str | None = None
-    why: str | None = None
+    reason: str = ""
+    why: str = ""
     lexical: float | None = None
     vector: float | None = None
-    newer: str | None = None
+    newer: str = ""
 
 
 class GivenPrompt(Message):
@@ -157,7 +151,7 @@ class GivenPrompt(Message):
     project: str = ""
     event_id: str = ""
     chars: int = 0
-    delivered: bool = False
+    delivered: bool = True
     prompt: str | None = None
     given: list[GivenNote] = []
     left_out: list[GivenNote] = []

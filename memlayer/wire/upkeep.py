@@ -55,7 +55,8 @@ class StoreStats(Message):
     """Counts of rows and sizes of the store.
 
     disk_bytes: of the store's folder. tables: rows, fragments, versions and index state by table. by_category and
-    by_project count memories, core_by_kind the core memories that hold, ended those of any category that hold no more.
+    by_project count memories, core_by_kind the core memories that hold, ended_count those of any
+    category that hold no more.
     turns_by_rules: turns by the version of the rules that have read them, "0" for none.
     """
 
@@ -71,8 +72,8 @@ class StoreStats(Message):
     by_project: dict[str, int] = {}
     core_by_kind: dict[str, int] = {}
     turns_by_rules: dict[str, int] = {}
-    ended: int = 0
-    usages: dict[str, int] = {}
+    ended_count: int = 0
+    used_ever: dict[str, int] = {}
 
 
 class StatusFound(Message):

@@ -250,7 +250,7 @@ def test_stats_count(store: Store) -> None:
 
 
 def test_stats_count_what_became_of_memories(store: Store) -> None:
-    assert store.stats().core_by_kind == {} and store.stats().turns_by_rules == {} and store.stats().ended == 0
+    assert store.stats().core_by_kind == {} and store.stats().turns_by_rules == {} and store.stats().ended_count == 0
     core = [replace(make_memory(number, category="core"), kind="fact") for number in (1, 2)]
     gone = replace(
         make_memory(3, category="core"), kind="decision", superseded_by="m1", ended_because=Ended.REPLACED, ended_ms=5
@@ -258,7 +258,7 @@ def test_stats_count_what_became_of_memories(store: Store) -> None:
     turns = [replace(make_memory(number), rules=rules) for number, rules in ((4, 1), (5, 0), (6, 0))]
     store.put_memories([*core, gone, *turns])
     stats = store.stats()
-    assert (stats.core_by_kind, stats.ended) == ({"fact": 2}, 1)
+    assert (stats.core_by_kind, stats.ended_count) == ({"fact": 2}, 1)
     assert stats.turns_by_rules == {"1": 1, "0": 2}
 
 

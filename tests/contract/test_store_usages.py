@@ -18,7 +18,7 @@ def test_same_use_counts_once(store: Store) -> None:
     store.put_usages([use(1)])
     store.put_usages([use(1, OPENED, prompt=""), use(1, OPENED, prompt="", at_ms=6_000)])
     store.put_usages([use(1, OPENED, prompt="", at_ms=DAY_MS + 1)])
-    assert store.stats().usages == {CITED: 1, OPENED: 2}
+    assert store.stats().used_ever == {CITED: 1, OPENED: 2}
 
 
 def test_queries_narrow_and_order(store: Store) -> None:

@@ -179,4 +179,4 @@ def test_export_carries_uses(told: Told, tmp_path: Path) -> None:
         cli = Cli(second, told.cli.project)
         daemon.settle()
         assert cli("import", str(tmp_path / "all.jsonl")).returncode == 0
-        assert json.loads(cli("stats", "--json").stdout)["usages"] == {"cited": 1, "shown": 1}
+        assert json.loads(cli("stats", "--json").stdout)["used_ever"] == {"cited": 1, "shown": 1}

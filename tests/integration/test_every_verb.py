@@ -17,7 +17,7 @@ from tests.unit.cli.test_every_verb import VERBS
 
 # Their keys are data: categories, settings, tables, operations of the daemon.
 KEYED = (
-    "counts", "taken_back", "skipped", "by_category", "core_by_kind", "extra", "usages", "entry",
+    "counts", "taken_back", "skipped", "by_category", "core_by_kind", "extra", "used_ever", "entry",
     "tables", "hooks", "by_project", "by_kind", "days", "refused", "trouble",
 )  # fmt: skip
 # A setting's value has the setting's type; a window of use is of a size and of a length of time.

@@ -73,11 +73,11 @@ def test_given_explains_each_note(told: Home) -> None:
     assert (prompt["prompt"], prompt["delivered"], prompt["chars"]) == (ASKED, True, len(block))
     notes, left_out = prompt["given"], prompt["left_out"]
     assert isinstance(notes, list) and isinstance(left_out, list)
-    assert [("[mem:%s]" % note["citation"]) in block for note in notes] == [True] * block.count("\n- [mem:")
-    assert all(note["chance"] > 0 and note["text"] for note in notes)
+    assert [("[mem:%s]" % note["memory"]["citation"]) in block for note in notes] == [True] * block.count("\n- [mem:")
+    assert all(note["chance"] > 0 and note["memory"]["text"] for note in notes)
     assert all(note["reason"] for note in left_out)
     said = told.cli("given", "--session", "reader").stdout
-    assert ASKED in said and "[mem:%s]" % notes[0]["citation"] in said
+    assert ASKED in said and "[mem:%s]" % notes[0]["memory"]["citation"] in said
     assert "chance 0." in said and "1 note" in said
 
 
@@ -222,11 +222,11 @@ def test_record_outlives_daemon_and_note(tmp_path: Path) -> None:
         home.daemon.start()
         [prompt] = home.given("--session", "reader")
         [note] = prompt["given"]  # type: ignore[misc]
-        assert note["text"]
-        done = home.cli("forget", note["citation"], "--yes")
+        assert note["memory"]["text"]
+        done = home.cli("forget", note["memory"]["citation"], "--yes")
         assert done.returncode == 0, done.stderr
         [after] = home.given("--session", "reader")
-        assert after["given"][0]["forgotten"]  # type: ignore[index]
+        assert "memory" not in after["given"][0]  # type: ignore[index]
         assert "forgotten since" in home.cli("given", "--session", "reader").stdout
         assert home.cli("forget", "--session", "reader", "--yes").returncode == 0
         [gone] = home.given("--session", "reader")

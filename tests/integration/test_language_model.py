@@ -76,7 +76,7 @@ def test_model_reads_a_turn_of_a_session_that_goes_on(
     [asked] = api.asked
     assert PROMPT in asked.body["messages"][1]["content"]
     said = spent(daemon)
-    assert (said["provider"], said["model"], said["is_on"], said["missing"]) == ("openai", "tiny", True, "")
+    assert (said["provider"], said["model"], said["is_on"], said["lacks"]) == ("openai", "tiny", True, "")
     assert said["today"] == {"calls": 1, "tokens": 760, "cost_usd": 0.0} == said["all"]
     assert (said["reads"], said["daily_calls"], said["daily_tokens"], said["problem"]) == ("turn", 200, 200_000, "")
     hook.turn("s1", "p2", "고마워!", "천만에요.")
@@ -138,7 +138,7 @@ def test_missing_key_sends_nothing(reading: Callable[..., Daemon], api: ModelApi
     daemon.settle()
     daemon.wait_for(lambda: core(daemon), "core memory by rules")
     said = spent(daemon)
-    assert "NO_SUCH_KEY is not set" in said["missing"] and said["all"]["calls"] == 0
+    assert "NO_SUCH_KEY is not set" in said["lacks"] and said["all"]["calls"] == 0
     assert api.asked == []
 
 

@@ -295,8 +295,8 @@ class MemoryStore:
                     Counter(memory.kind for memory in kept if memory.category == "core" and memory.holds)
                 ),
                 turns_by_rules=dict(Counter(str(memory.rules) for memory in kept if memory.category == "conversation")),
-                usages=dict(Counter(usage.how for usage in self._usages.values())),
-                ended=sum(1 for memory in kept if not memory.holds),
+                used_ever=dict(Counter(usage.how for usage in self._usages.values())),
+                ended_count=sum(1 for memory in kept if not memory.holds),
             )
 
     def damage(self) -> list[Damage]:

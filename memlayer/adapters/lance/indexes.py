@@ -219,8 +219,8 @@ def stats_of(tables: Mapping[str, LanceTable], folder: Path) -> StoreStats:
         by_project=_counts(kept.column("project_id")),
         core_by_kind=_counts(core.column("kind")),
         turns_by_rules=_counts(turns.column("rules")),
-        usages=_counts(tables[USAGES].select(["how"]).column("how")),
-        ended=kept.num_rows - (pc.sum(holds).as_py() or 0),
+        used_ever=_counts(tables[USAGES].select(["how"]).column("how")),
+        ended_count=kept.num_rows - (pc.sum(holds).as_py() or 0),
     )
 
 

@@ -112,8 +112,8 @@ def memory_notes(client: Client, use: note_ops.ModelUse) -> Iterator[Check]:
         yield Check(name, OK, "off: no session is read")
         return
     waiting = counted(status.waiting, "session", "wait")
-    if use.missing:
-        yield Check(name, WARN, f"{model_name}: {waiting}: {line(use.missing, 300)}", NOTES_PAGE)
+    if use.lacks:
+        yield Check(name, WARN, f"{model_name}: {waiting}: {line(use.lacks, 300)}", NOTES_PAGE)
     elif use.problem:
         remedy = f"{ASK_YOURSELF[use.provider]}; none is lost, it is tried again by itself. {NOTES_PAGE}"
         yield Check(name, WARN, f"{model_name}: {waiting}: {line(use.problem, 300)}", remedy)

@@ -208,7 +208,7 @@ def say_holdings(stats: StatsFound) -> None:
         [
             ("memories", f"{stats.memories}" + (f" ({categories})" if categories else "")),
             ("core", _counts(sorted(stats.core_by_kind.items()))),
-            ("ended", str(stats.ended or "")),
+            ("ended", str(stats.ended_count or "")),
             ("turns consolidated", f"{stats.consolidated}{waiting}"),
             ("events", str(stats.events)),
             ("sessions", str(stats.sessions)),
@@ -289,7 +289,7 @@ def say_language_model(use: ModelUse) -> None:
             ("today", spent),
             ("in all", f"{use.all.calls} calls, {use.all.tokens:,} tokens"),
             ("cost as told", f"{use.all.cost_usd:.4f} USD" if use.all.cost_usd else ""),
-            ("sessions wait", line(use.missing or use.problem, 300) if use.is_on else ""),
+            ("sessions wait", line(use.lacks or use.problem, 300) if use.is_on else ""),
         ],
     )
 

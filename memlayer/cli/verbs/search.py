@@ -290,11 +290,12 @@ def say_prompt(prompt: GivenPrompt) -> None:
 
 def say_note(note: GivenNote) -> None:
     """Print a note, and below it the reason for its choice."""
-    if note.forgotten:
+    memory = note.memory
+    if memory is None:
         say(("forgotten since", "yellow"), indent=4)
     else:
-        citation = f"[mem:{line(note.citation)}]"
-        say((citation, "cyan"), f" {line(note.day)}: {line(note.text, NOTE_CHARS)}", indent=4)
+        citation = f"[mem:{line(memory.citation)}]"
+        say((citation, "cyan"), f" {when(memory.at_ms)[:10]}: {line(memory.text, NOTE_CHARS)}", indent=4)
     why = _why(note)
     if why:
         say((why, "dim"), indent=6)

@@ -73,7 +73,7 @@ def notes(state: State, arguments: ops.Notes, progress: Progress) -> NotesState:
         use=use,
         is_enabled=chosen.notes.enabled,
         is_allowed=reading.is_allowed(Session("", project_dir=arguments.project_dir)),
-        why=status.why or use.missing or use.problem,
+        why=status.why or use.lacks or use.problem,
         by_session=by_session and chosen.notes.enabled,
         own_notes=_own_notes(services.store) if by_session else 0,
     )
@@ -178,7 +178,7 @@ def read(state: State, arguments: ops.ReadSessions, progress: Progress) -> Sessi
         calls=sum(row.calls for row in estimates),
         tokens=sum(row.tokens for row in estimates),
         own_tokens=sum(row.calls for row in estimates) * _own_tokens(services.reader),
-        by_project=_by_project(state, estimates),
+        projects=_by_project(state, estimates),
     )
     if arguments.dry_run or not estimates:
         return planned

@@ -15,7 +15,7 @@ from memlayer.recall.given_notes import is_of_prompt, is_unanswered, unanswered,
 from memlayer.records.sessions import Session
 from memlayer.text.context_block import quoted
 from memlayer.wire import sessions as ops
-from memlayer.wire.sessions import GivenCounts, GivenPrompt, GivenPrompts, SessionRow, SessionsFound
+from memlayer.wire.sessions import GivenCounts, GivenPrompts, SessionRow, SessionsFound
 
 MAX_TURNS = 100_000
 
@@ -34,16 +34,14 @@ def given(state: State, arguments: ops.Given, progress: Progress) -> GivenPrompt
     ]
     if recorded and (project_id or not folder):
         known = {entry["event_id"] for entry in recorded}
-        prompts = store.events(session_id=session_id, project_id=project_id, kind="user", limit=limit)
+        asked = store.events(session_id=session_id, project_id=project_id, kind="user", limit=limit)
         oldest_ms = recorded[-1]["at_ms"]
-        entries += [unanswered(event) for event in prompts if is_unanswered(event, known, oldest_ms)]
+        entries += [unanswered(event) for event in asked if is_unanswered(event, known, oldest_ms)]
         entries.sort(key=lambda entry: -int(entry["at_ms"]))
-    return GivenPrompts(
-        prompts=[
-            GivenPrompt.parse({"delivered": True, **entry, "project": state.projects.name(entry["project_id"])})
-            for entry in with_texts(entries[:limit], store, state.home)
-        ]
-    )
+    prompts = with_texts(entries[:limit], store, state.home)
+    for prompt in prompts:
+        prompt.project = state.projects.name(prompt.project_id)
+    return GivenPrompts(prompts=prompts)
 
 
 def _session_on_record(state: State, start: str, recorded: Iterable[Mapping[str, Any]], folder: str) -> str:

@@ -247,7 +247,7 @@ def test_checks_of_daemon_status(home: Path, told: dict[str, Any], states: list[
     [
         ({}, OK, "3 sessions read, 1 session waits"),
         ({"is_over": True}, OK, "budget is spent"),
-        ({"missing": "no key: run memlayer daemon restart"}, WARN, "run memlayer daemon restart"),
+        ({"lacks": "no key: run memlayer daemon restart"}, WARN, "run memlayer daemon restart"),
         ({"problem": "openai: HTTP 401"}, WARN, "HTTP 401"),
     ],
 )

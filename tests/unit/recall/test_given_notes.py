@@ -124,12 +124,13 @@ def test_texts_are_looked_up(home: Path, recalled: tuple[TurnsInMemory, Recalled
     memory, found = recalled
     made = of_prompt(event(), "p", found, is_delivered=True)
     [shown] = with_texts([made], memory.store, str(home))
-    assert shown["prompt"] is None
-    assert ["45초" in note["text"] for note in shown["given"]] == [True] * len(found.entries)
-    assert shown["given"][0]["chance"] > 0
-    assert all(note["reason"] for note in shown["left_out"])
+    assert shown.prompt is None
+    texts = [note.memory.text for note in shown.given if note.memory is not None]
+    assert ["45초" in text for text in texts] == [True] * len(found.entries)
+    assert (shown.given[0].chance or 0) > 0
+    assert all(note.reason for note in shown.left_out)
     spool.put(str(home), event())  # a prompt that waits for its answer
-    assert with_texts([made], memory.store, str(home))[0]["prompt"] == ASKED
+    assert with_texts([made], memory.store, str(home))[0].prompt == ASKED
 
 
 def test_forgotten_note_shows_as_forgotten(home: Path, recalled: tuple[TurnsInMemory, Recalled]) -> None:
@@ -139,10 +140,10 @@ def test_forgotten_note_shows_as_forgotten(home: Path, recalled: tuple[TurnsInMe
         of_start(event(kind="session_start", detail="startup"), "p", found.block, is_delivered=True),
     ]
     told = found.entries[0].chunk.memory_id
-    assert [with_texts([one], memory.store, str(home))[0]["given"][0].get("forgotten") for one in made] == [None, None]
+    assert all(one.given[0].memory for one in with_texts(made, memory.store, str(home)))
     memory.store.forget(Selection(memory_ids=(told,)))
     for one in with_texts(made, memory.store, str(home)):
-        assert one["given"][0]["forgotten"] and "text" not in one["given"][0]
+        assert one.given[0].memory is None
 
 
 @pytest.fixture
@@ -223,4 +224,4 @@ def test_each_line_of_a_start_says_why(home: Path) -> None:
     block = "[Memory context]\n" + "\n".join("- [mem:%s] 2026-01-01: x" % row.citation for row in made)
     given_entry = of_start(event(kind="session_start", detail="startup"), "p1", block, is_delivered=True)
     [shown] = with_texts([given_entry], store, str(home))
-    assert [row["why"] for row in shown["given"]] == [why for *_, why in rows]
+    assert [row.why for row in shown.given] == [why for *_, why in rows]

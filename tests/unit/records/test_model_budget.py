@@ -199,7 +199,7 @@ def test_a_problem_is_kept_as_one_line_until_a_call_succeeds(home: Path) -> None
         ({"is_over": True}, "2 of 3 calls, 1,500 of 10,000 tokens (spent: sessions wait)"),
         ({}, "7 calls, 20,000 tokens"),
         ({"problem": "openai: HTTP 500"}, "sessions wait   openai: HTTP 500"),
-        ({"missing": "no key", "problem": "old"}, "sessions wait   no key"),
+        ({"lacks": "no key", "problem": "old"}, "sessions wait   no key"),
         ({"is_on": False}, "none any more"),
     ],
 )

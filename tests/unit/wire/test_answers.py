@@ -89,7 +89,7 @@ def test_facts_that_nobody_knows_are_left_out() -> None:
     prompt = GivenPrompt(given=[GivenNote(id="m1", chance=0.0)])
     told = prompt.fields()
     assert told["given"] == [{"id": "m1", "chance": 0.0}] and told["prompt"] is None
-    assert "gate" not in told and "took_ms" not in told and told["delivered"] is False
+    assert "gate" not in told and "took_ms" not in told and told["delivered"] is True
 
 
 def test_an_own_list_for_each_message() -> None:

@@ -123,8 +123,8 @@ def on_verb(
         "`memlayer notes read --last 30 --dry-run`. Off: `memlayer notes off`."
     ))  # fmt: skip
     say(here(BESIDE[state.by_session]))
-    if state.use.missing:
-        say(("But it cannot be asked yet", "yellow"), f": {line(state.use.missing, 300)}")
+    if state.use.lacks:
+        say(("But it cannot be asked yet", "yellow"), f": {line(state.use.lacks, 300)}")
 
 
 def turned_on(changes: dict[str, list[str]]) -> NotesState:
@@ -336,7 +336,7 @@ def headline_verb(project: str | None, dry_run: bool, yes: bool, as_json: bool) 
 def say_plan(plan: SessionsRead, estimate: str) -> None:
     """Print the sessions to be read, by project, and the estimate."""
     cells = [
-        [line(row.project) or line(row.project_id), f"{row.sessions:,}", f"{row.tokens:,}"] for row in plan.by_project
+        [line(row.project) or line(row.project_id), f"{row.sessions:,}", f"{row.tokens:,}"] for row in plan.projects
     ]
     table(("project", "sessions", "tokens"), cells)
     say((f"Would be read: {estimate}", "bold"), ", estimated high.")
