@@ -9,7 +9,7 @@ import pytest
 from memlayer.briefing.listed_start import BY_MODEL
 from memlayer.cli.verbs.curation.notes import TOOL
 from memlayer.daemon.resources.notes_offer import BY_SESSION_LINE
-from tests.support.host.claude_run import AS_TYPED, Claude, Run
+from tests.support.host.claude_run import Claude, Run
 from tests.support.host.messages_api import Answer, Request
 
 pytestmark = [pytest.mark.host, pytest.mark.timeout(400)]
@@ -23,7 +23,7 @@ ALLOWED = json.dumps({"permissions": {"allow": [TOOL]}})
 
 
 def run(claude: Claude, prompt: str, *settings: str) -> Run:
-    return claude.run(["-p", "--plugin-dir", str(claude.plugin), *settings], stdin=prompt, environ=AS_TYPED)
+    return claude.run(["-p", "--plugin-dir", str(claude.plugin), *settings], stdin=prompt)
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from memlayer.config.consolidation import ConsolidationSettings
 from memlayer.errors import ConsolidationError
 from memlayer.notes.request import system_prompt
 from memlayer.providers.chosen import ClaudeQuestions, language_model
-from tests.support.host.claude_run import AS_TYPED, Claude
+from tests.support.host.claude_run import Claude
 from tests.support.host.messages_api import Answer, MessagesApi, Request
 
 pytestmark = [pytest.mark.host, pytest.mark.timeout(300)]
@@ -142,7 +142,7 @@ def test_host_call_is_no_turn(claude: Claude, api: MessagesApi) -> None:
         return Answer(text=SAID if is_ours else "웹훅 포트는 8443으로 두었습니다.")
 
     api.script = script
-    claude.extra_environ |= {"PATH": with_host(claude), **AS_TYPED}
+    claude.extra_environ["PATH"] = with_host(claude)
     claude.memlayer_home.mkdir(mode=0o700)
     (claude.memlayer_home / "config.yaml").write_text(
         "consolidation: {provider: claude-cli, reads: turn}\nembedding: {provider: none}\n"

@@ -8,7 +8,7 @@ import pytest
 
 from tests.host.test_claude_cli_model import settle, with_host
 from tests.host.test_notes import is_reading
-from tests.support.host.claude_run import AS_TYPED, Claude, Run
+from tests.support.host.claude_run import Claude, Run
 from tests.support.host.messages_api import Answer, Request
 
 pytestmark = [pytest.mark.host, pytest.mark.timeout(300)]
@@ -58,7 +58,7 @@ def test_changed_file(claude: Claude) -> None:
         return settle(lambda: text in str(claude.memlayer("list", "--category", "core")["memories"]))
 
     claude.api.script = script
-    claude.extra_environ |= {"PATH": with_host(claude), **AS_TYPED}
+    claude.extra_environ["PATH"] = with_host(claude)
     claude.memlayer_home.mkdir(mode=0o700)
     settings = "embedding: {provider: none}\nmoments: {changed_files: true}\n"
     (claude.memlayer_home / "config.yaml").write_text(settings)

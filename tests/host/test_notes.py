@@ -8,7 +8,7 @@ import re
 import pytest
 
 from tests.host.test_claude_cli_model import settle, with_host
-from tests.support.host.claude_run import AS_TYPED, Claude
+from tests.support.host.claude_run import Claude
 from tests.support.host.messages_api import Answer, MessagesApi, Request
 
 pytestmark = [pytest.mark.host, pytest.mark.timeout(400)]
@@ -44,7 +44,7 @@ def test_session_is_read_once_and_the_next_knows(claude: Claude, api: MessagesAp
         return Answer(text=json.dumps(NOTES, ensure_ascii=False) if is_reading(request) else ANSWER)
 
     api.script = script
-    claude.extra_environ |= {"PATH": with_host(claude), **AS_TYPED}
+    claude.extra_environ["PATH"] = with_host(claude)
     claude.memlayer_home.mkdir(mode=0o700)
     (claude.memlayer_home / "config.yaml").write_text("embedding: {provider: none}\n")
     claude.memlayer("notes", "on", "--provider", "claude-cli", "--yes")
@@ -67,7 +67,7 @@ def test_session_is_read_once_and_the_next_knows(claude: Claude, api: MessagesAp
 
 def test_no_consent_no_request(claude: Claude, api: MessagesApi) -> None:
     api.script = lambda request: Answer(text=ANSWER)
-    claude.extra_environ |= {"PATH": with_host(claude), **AS_TYPED}
+    claude.extra_environ["PATH"] = with_host(claude)
     claude(PROMPT)
     claude.settle()
     claude("그건 왜 그렇지?")

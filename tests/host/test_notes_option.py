@@ -12,7 +12,7 @@ import pytest
 from tests.host.test_claude_cli_model import settle, with_host
 from tests.host.test_notes import ANSWER, CAUSE, NOTES, PROMPT, is_reading
 from tests.host.test_plugin import install_from
-from tests.support.host.claude_run import AS_TYPED, Claude
+from tests.support.host.claude_run import Claude
 from tests.support.host.messages_api import Answer, MessagesApi, Request
 from tests.support.host.plugin_copy import copy_plugin
 
@@ -29,7 +29,7 @@ def script(request: Request) -> Answer:
 def prepared(claude: Claude, api: MessagesApi) -> Path:
     """Return the person's settings file, for a user whose memory is set up."""
     api.script = script
-    claude.extra_environ |= {"PATH": with_host(claude), **AS_TYPED}
+    claude.extra_environ["PATH"] = with_host(claude)
     claude.memlayer_home.mkdir(mode=0o700)
     (claude.memlayer_home / "config.yaml").write_text(SETTINGS)
     own = claude.home / ".claude" / "settings.json"

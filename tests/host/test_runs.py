@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import select
+import shutil
 import signal
 import struct
 import termios
@@ -18,7 +19,7 @@ import pytest
 
 from tests.host.test_claude_cli_model import settle, with_host
 from tests.host.test_notes import ANSWER, PROMPT, is_reading
-from tests.support.host.claude_run import AS_TYPED, Claude
+from tests.support.host.claude_run import AS_RUN, Claude
 from tests.support.host.messages_api import Answer, Request
 
 pytestmark = [pytest.mark.host, pytest.mark.timeout(400)]
@@ -29,6 +30,7 @@ RUN = "정산 쪽 테스트 설정을 점검하고 고칠 것을 고쳐줘. 결�
 FOUND = "정산 테스트를 test-shop-9에서 돌리도록 설정을 고쳤고, 열두 개가 모두 통과했습니다. " * 3
 CLAIMED = "정산 테스트를 test-shop-9에서"
 CLAIM = "정산 테스트는 test-shop-9에서 돌린다."
+RULE = "앞으로 모든 커밋 메시지는 영어로 써줘"
 SCREEN = struct.pack("HHHH", 40, 120, 0, 0)
 
 
@@ -57,10 +59,10 @@ def test_run_claims_and_replaces_no_word_of_a_person(claude: Claude) -> None:
     claude.memlayer_home.mkdir(mode=0o700)
     (claude.memlayer_home / "config.yaml").write_text("embedding: {provider: none}\n")
     claude.memlayer("notes", "on", "--provider", "claude-cli", "--yes")
-    claude(PROMPT, environ=AS_TYPED)
+    claude(PROMPT)
     claude.settle()
     assert settle(lambda: WISH in cores(claude)), json.dumps(claude.memlayer("notes", "status"))
-    claude(RUN)
+    claude(RUN, environ=AS_RUN)
     claude.settle()
     assert settle(lambda: "실행의 주장: " + CLAIM in cores(claude)), json.dumps(claude.memlayer("notes", "status"))
     assert WISH in cores(claude)
@@ -70,15 +72,31 @@ def test_run_claims_and_replaces_no_word_of_a_person(claude: Claude) -> None:
 def test_session_that_is_typed_is_no_run(claude: Claude) -> None:
     """Also one that `claude -p` began, once a person resumes it."""
     claude.api.script = lambda request: Answer(text="네.")
-    claude(RUN, session="11111111-1111-4111-8111-111111111111")
+    claude(RUN, session="11111111-1111-4111-8111-111111111111", environ=AS_RUN)
     claude.settle()
     [begun] = claude.memlayer("sessions")["sessions"]
-    assert begun["is_run"] is True
+    assert (begun["is_run"], begun["run_by"]) == (True, "sdk-cli")
     type_into(claude, ["--resume", begun["id"]], "이어서 요일만 정하자")
     claude.settle()
     [resumed] = claude.memlayer("sessions")["sessions"]
     assert (resumed["id"], resumed["is_run"]) == (begun["id"], False)
     assert resumed["said_ms"] > begun["said_ms"]
+
+
+@pytest.mark.parametrize("entry", ["cli", "sdk-py", "claude-desktop"])
+def test_prompt_of_a_run_is_no_rule(claude: Claude, entry: str) -> None:
+    """Of the host's own name for it, by its hooks and by an import of its transcript."""
+    claude.api.script = lambda request: Answer(text="네.")
+    claude(RULE, environ={"CLAUDE_CODE_ENTRYPOINT": entry})
+    claude.settle()
+    rules = [RULE] if entry == "claude-desktop" else []
+    assert cores(claude) == rules
+    claude.memlayer("daemon", "stop")
+    shutil.rmtree(claude.memlayer_home)
+    [transcript] = claude.transcripts()
+    os.utime(transcript, (1, 1))  # one of the last minute may go on
+    assert claude.memlayer("import", str(transcript))["new_turns"] == 1
+    assert cores(claude) == rules
 
 
 def type_into(claude: Claude, arguments: list[str], prompt: str) -> None:
@@ -96,7 +114,7 @@ def type_into(claude: Claude, arguments: list[str], prompt: str) -> None:
     child, screen = pty.fork()
     if child == 0:
         os.chdir(claude.project)
-        os.execve(command[0], command, {**claude.environ, "TERM": "xterm-256color"})
+        os.execve(command[0], command, {**claude.environ, **AS_RUN, "TERM": "xterm-256color"})
     fcntl.ioctl(screen, termios.TIOCSWINSZ, SCREEN)
     try:
         shown = read_for(screen, 8)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.host.test_claude_cli_model import settle, with_host
 from tests.host.test_notes import ANSWER, CAUSE, NOTES, PROMPT, is_reading
-from tests.support.host.claude_run import AS_TYPED, Claude
+from tests.support.host.claude_run import Claude
 from tests.support.host.messages_api import Answer, MessagesApi, Request
 
 pytestmark = [pytest.mark.host, pytest.mark.timeout(400)]
@@ -51,7 +51,7 @@ def test_pasted_words_are_no_rule_and_a_model_at_the_shell_is_no_person(claude: 
 def test_a_told_wish_stays_when_a_model_reads_its_session(claude: Claude, api: MessagesApi) -> None:
     value = json.dumps(NOTES, ensure_ascii=False)
     api.script = lambda request: Answer(text=value if is_reading(request) else ANSWER)
-    claude.extra_environ |= {"PATH": with_host(claude), **AS_TYPED}
+    claude.extra_environ["PATH"] = with_host(claude)
     claude.memlayer_home.mkdir(mode=0o700)
     (claude.memlayer_home / "config.yaml").write_text("embedding: {provider: none}\n")
     claude.memlayer("notes", "on", "--provider", "claude-cli", "--yes")

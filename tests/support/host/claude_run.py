@@ -20,8 +20,9 @@ from tests.support.host.installed_host import InstalledHost
 from tests.support.host.messages_api import MessagesApi, Request
 
 RUN_TIMEOUT_S = 90.0
-# Of an application in which a person types: the host keeps its name, and calls every other `claude -p` sdk-cli.
-AS_TYPED = {"CLAUDE_CODE_ENTRYPOINT": "sdk-ts"}
+# An application in which a person types, whose name the host keeps; and `claude -p` itself.
+AS_TYPED = {"CLAUDE_CODE_ENTRYPOINT": "claude-desktop"}
+AS_RUN = {"CLAUDE_CODE_ENTRYPOINT": "cli"}
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,7 @@ class Claude:
             "DISABLE_TELEMETRY": "1",
             "DISABLE_ERROR_REPORTING": "1",
             "MEMLAYER_HOME": str(self.memlayer_home),
+            **AS_TYPED,
             **self.extra_environ,
         }
 
