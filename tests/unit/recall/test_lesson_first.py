@@ -119,6 +119,16 @@ def test_a_note_with_an_older_value_gives_way(
     assert [(hit.memory.id, hit.newer) for hit in hits(memory, asked)] == [(new.id, ""), (old.id, new.citation)]
 
 
+@pytest.mark.parametrize(("older", "newer", "asked"), CHANGED)
+def test_a_runs_newer_value_takes_no_place(memory: TurnsInMemory, older: str, newer: str, asked: str) -> None:
+    old = noted(memory, older, "s1", "fact", 1)
+    memory.hook("user_prompt_submit", "run", "r1", 9, prompt=newer, entrypoint="sdk-cli")
+    memory.hook("stop", "run", "r1", 10, last_assistant_message="OK.", entrypoint="sdk-cli")
+    for prompt in (asked, asked + ", what did we say last time?"):
+        assert "[mem:%s]" % old.citation in memory.ask(prompt, session=Session(id="s3")).block
+    assert (old.id, "") in [(hit.memory.id, hit.newer) for hit in hits(memory, asked)]
+
+
 def test_two_older_values_give_way_to_one_line(memory: TurnsInMemory) -> None:
     for number, text in enumerate(("The API server port is 8080.", "The API server port is 8081.")):
         noted(memory, text, "s%d" % number, "fact", number)
