@@ -32,14 +32,14 @@ def on(api: ModelApi) -> list[str]:
     return ["notes", "on", "--provider", "openai", "--model", "tiny", "--base-url", api.url + "/v1", "--yes"]
 
 
-def transcripts(folder: Path, project: Path, count: int) -> Path:
+def transcripts(folder: Path, project: Path, count: int, **facts: str) -> Path:
     """Write earlier sessions of the host."""
     folder.mkdir()
     for number in range(count):
         session, rows = "old-%d" % number, []
         for place, (prompt, said) in enumerate(TURNS):
             at = "2026-10-%02dT09:%02d:00Z" % (number + 1, place)
-            shared = {"cwd": str(project), "sessionId": session, "timestamp": at}
+            shared = {"cwd": str(project), "sessionId": session, "timestamp": at, **facts}
             rows += [
                 {**shared, "type": "user", "uuid": "u%d-%d" % (number, place), "promptId": "p%d-%d" % (number, place),
                  "message": {"role": "user", "content": "%d번. %s" % (number, prompt)}},
@@ -183,6 +183,14 @@ def test_earlier_sessions_are_read_once(
     rest = run("notes", "read", "--last", "3", "--yes").stdout
     assert "Read 1 of 1 session:" in rest and len(api.asked) == 4
     assert "There is no session" in run("notes", "read", "--yes").stdout
+
+
+def test_imported_run_only_claims(home: Path, project: Path, tmp_path: Path, api: ModelApi, daemon: Daemon) -> None:
+    run = runner(home, project)
+    run("import", str(transcripts(tmp_path / "transcripts", project, 1, entrypoint="sdk-cli", promptSource="sdk")))
+    run(*on(api))
+    assert json.loads(run("notes", "read", "--yes", "--json").stdout)["read"] == 1
+    assert core(daemon) == {"실행의 주장: " + CAUSE: "cause"}
 
 
 @pytest.mark.fault

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from memlayer.briefing.session_summary import sum_up
 from memlayer.briefing.working_set import FRESH_SESSIONS, WorkingSetRules, compose
+from memlayer.daemon.resources.state import State
+from memlayer.daemon.tasks.reading import imported
 from memlayer.kinds import KINDS, Author, Ended, Kind
 from memlayer.model import Memory
 from memlayer.notes.session_turns import turns_of
@@ -104,6 +107,21 @@ def test_reader_is_given_a_persons_turns_alone_or_a_runs(story: Consolidating) -
     assert [turn.prompt for turn in turns_of(story.store.events(session_id="run"), "")] == [NEWER]
     story.say("run", "p1", OLDER, ANSWER, at=1000)  # the person resumes it
     assert [turn.prompt for turn in turns_of(story.store.events(session_id="run"), "")] == [OLDER]
+
+
+@pytest.mark.parametrize(("typed", "is_run"), [((), True), ((1,), False), ((0, 1, 2), False)])
+def test_imported_session_is_a_run_where_nobody_typed_a_turn(
+    story: Consolidating, typed: tuple[int, ...], is_run: bool
+) -> None:
+    for number in range(3):
+        story.hook(
+            "user_prompt_submit", "s1", "p%d" % number, number, prompt="주문 로그를 %d번 보고 고쳐줘" % number,
+            entrypoint="cli" if number in typed else "sdk-cli",
+        )  # fmt: skip
+    story.sessions.forget("s1")
+    turns = story.store.memories(MemoryQuery(category="conversation"))
+    [session] = imported(cast(State, story), turns)
+    assert (len(turns), session.is_run) == (3, is_run)
 
 
 def test_summary_tells_of_a_persons_turns_alone(story: Consolidating) -> None:
