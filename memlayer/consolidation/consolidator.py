@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 from memlayer.consolidation import left_turns, lineage
 from memlayer.consolidation.conflicts import Conflicts, Draft
-from memlayer.consolidation.extractor import RULES, resettle, with_evidence
+from memlayer.consolidation.extractor import RULES, of_taken_back, resettle, with_evidence
 from memlayer.consolidation.rules.extraction import Extraction, extract
 from memlayer.consolidation.statement import as_said, daily_of, found_in, statement_of, unclear_wishes
 from memlayer.errors import UserError
 from memlayer.indexing.indexer import Indexer
-from memlayer.kinds import KINDS, NOT_HELD, PERSONS, Author, Category, Ended, Kind
+from memlayer.kinds import NOT_HELD, PERSONS, Author, Category, Ended, Kind
 from memlayer.model import Event, Memory, replace, unix_ms
 from memlayer.ports import MemoryQuery, Store, events_by_id, memories_by_id
 from memlayer.records.sessions import Sessions
@@ -247,10 +247,8 @@ class Consolidator:
         They hold again where it went back to them. Return the session's turns.
         """
         with self.indexer.lock:
-            query = MemoryQuery(session_id=session_id, category=Category.CONVERSATION, limit=MAX_ROWS)
-            turns = self.store.memories(query)
             draft = Draft(self.store, self.indexer)
-            left_turns.follow(self.store, self.conflicts, draft, turns, self.now_ms())
+            turns = left_turns.follow(self.store, self.conflicts, draft, session_id, self.now_ms())
             self._changed |= {memory.project_id for memory in draft.memories.values()}
             draft.commit()
             return turns
@@ -305,7 +303,7 @@ class Consolidator:
             return Extraction()
         extraction = extract(*readable(*parts, max_chars=MAX_READ_CHARS, holes=True), turn.at_ms)
         if turn.known_kind in NOT_HELD:
-            extraction = _of_taken_back(extraction, turn.known_kind)
+            extraction = of_taken_back(extraction, turn.known_kind)
         return with_evidence(extraction, turn.prompt_id, prompt, "\n".join(answers))
 
     def _is_run(self, turn: Memory) -> bool:
@@ -361,9 +359,9 @@ class Consolidator:
             draft.put(*changed, *self._held_before(retired))
         else:
             made_ids = {new.id for new in made}
-            back = [row for row in of_turn if row.ended_because is Ended.TAKEN_BACK and row.id in made_ids]
-            for row in back:
-                self.conflicts.place_again(draft, row)
+            for row in of_turn:
+                if row.ended_because is Ended.TAKEN_BACK and row.id in made_ids:
+                    self.conflicts.place_again(draft, row)
         rules = []
         for new, statement in zip(made, extraction.statements, strict=True):
             is_new = new.id not in ids and new.text not in texts
@@ -394,13 +392,3 @@ def _adopted(memory: Memory) -> Memory:
     by = Author.PERSON if memory.by is Author.UNCLEAR else memory.by if memory.by in PERSONS else Author.ADOPTED
     is_turn = memory.category == Category.CONVERSATION
     return memory if is_turn else replace(memory, by=by, rules=0)
-
-
-def _of_taken_back(extraction: Extraction, kind: Kind) -> Extraction:
-    """Return the rules and the daily entry of a taken-back turn.
-
-    A rule that the person laid down beside the order is no part of the work. One that was left with its turn is.
-    """
-    rules = tuple(row for row in extraction.statements if row.is_rule and kind is Kind.DID_NOT_HOLD)
-    mark = KINDS[kind].mark
-    return Extraction(mark + extraction.daily if extraction.daily else "", rules)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from memlayer.consolidation.rules.extraction import Extraction
 from memlayer.edge.redaction.privacy import PRIVATE
-from memlayer.kinds import Ended, Kind
+from memlayer.kinds import KINDS, Ended, Kind
 from memlayer.model import Memory, replace
 from memlayer.turns.evidence import MAX_QUOTE_CHARS, align, evidence_of, to_json
 from memlayer.turns.turn import spoken_text
@@ -61,3 +61,13 @@ def with_evidence(extraction: Extraction, prompt_id: str, prompt: str, answer: s
             proof = [evidence_of(span, prompt_id, prompt, answer)] if span is not None else []
             statements.append(statement._replace(evidence=to_json(proof)))
     return Extraction(extraction.daily.replace(PRIVATE, "…"), tuple(statements))
+
+
+def of_taken_back(extraction: Extraction, kind: Kind) -> Extraction:
+    """Return the rules and the daily entry of a taken-back turn.
+
+    A rule that the person laid down beside the order is no part of the work. One that was left with its turn is.
+    """
+    rules = tuple(row for row in extraction.statements if row.is_rule and kind is Kind.DID_NOT_HOLD)
+    mark = KINDS[kind].mark
+    return Extraction(mark + extraction.daily if extraction.daily else "", rules)

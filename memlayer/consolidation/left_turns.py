@@ -1,7 +1,7 @@
 """Statements of turns that a conversation left, or went back to.
 
-A statement that rests on such turns alone ends, and what it had replaced holds again. What the person asked to keep, or
-put in their own words since, is no part of a conversation and stays.
+A statement that rests on such turns alone ends, and the one that it had replaced holds again. Words that the person
+asked to keep, or edited since, are no part of a conversation and stay.
 """
 
 from __future__ import annotations
@@ -37,12 +37,13 @@ class _Session:
         return any(turn is None or turn.known_kind not in NOT_HELD for turn in self.turns[row.id])
 
 
-def follow(store: Store, conflicts: Conflicts, draft: Draft, turns: Sequence[Memory], now_ms: int) -> None:
+def follow(store: Store, conflicts: Conflicts, draft: Draft, session_id: str, now_ms: int) -> list[Memory]:
     """Bring statements in step with their turns' marks, in a draft.
 
-    Twice is once. turns: all of one session.
+    Twice is once. Return the session's turns.
     """
-    session = _session(store, turns)
+    turns = store.memories(MemoryQuery(session_id=session_id, category=Category.CONVERSATION, limit=MAX_ROWS))
+    session = _session(store, session_id, turns)
     left = {row.id: row for row in session.rows if session.is_left(row)}
     older = store.memories(MemoryQuery(superseded_by=list(left), limit=MAX_ROWS)) if left else []
     before: dict[str, str] = {}
@@ -57,17 +58,18 @@ def follow(store: Store, conflicts: Conflicts, draft: Draft, turns: Sequence[Mem
         if row.ended_because is Ended.TAKEN_BACK and session.holds(row):
             conflicts.place_again(draft, row)
     _reword(store, draft, [row for row in session.rows if row.id not in left], prompts, now_ms)
+    return turns
 
 
-def _session(store: Store, turns: Sequence[Memory]) -> _Session:
+def _session(store: Store, session_id: str, turns: Sequence[Memory]) -> _Session:
     """Find the turns of a session's statements."""
-    query = MemoryQuery(session_id=[*{turn.session_id for turn in turns}], category=Category.CORE, limit=MAX_ROWS)
-    rows = [row for row in store.memories(query) if row.kind != Kind.TASK and not row.pinned] if turns else []
+    query = MemoryQuery(session_id=session_id, category=Category.CORE, limit=MAX_ROWS)
+    rows = [row for row in store.memories(query) if row.kind != Kind.TASK and not row.pinned]
     rows = [row for row in rows if (row.rules or row.by not in PERSONS) and row.ended_because is not Ended.REWORDED]
     of_source: dict[str, Memory | None] = {source: turn for turn in turns for source in turn.source_ids}
     others = events_by_id(store, {source for row in rows for source in row.source_ids} - of_source.keys())
     for event in others.values():  # a model asked to keep them, and no turn names them
-        ours = [turn for turn in turns if event.detail == BY_MODEL and turn.session_id == event.session_id]
+        ours = turns if event.detail == BY_MODEL and event.session_id == session_id else ()
         before = [turn for turn in ours if turn.at_ms <= event.at_ms]
         of_source[event.id] = max(before, key=lambda turn: turn.at_ms, default=None)
     return _Session(

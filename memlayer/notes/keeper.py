@@ -116,9 +116,7 @@ class NoteKeeper:
 
         summary: of the session's parts before, which the new one follows.
         """
-        kept, turns = Kept(), not_left(self.store, session.id, turns)
-        if not turns:  # left while they were read
-            return kept
+        kept = Kept()
         with self.indexer.lock:
             draft = Draft(self.store, self.indexer)
             drawn, sources = self._drawn(session, turns)

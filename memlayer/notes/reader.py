@@ -208,7 +208,8 @@ class SessionReader:
         if answer is None:
             self._useless(part, reading)
             return None
-        kept = self.keeper.keep(part.session, part.request.turns, answer, summary=reading.summary)
+        turns = not_left(self.store, part.session.id, part.request.turns)  # some were left while the model read
+        kept = self.keeper.keep(part.session, turns, answer, summary=reading.summary) if turns else Kept()
         self._note(reading, part, kept, answer)
         self.readings.put(reading)
         return kept
