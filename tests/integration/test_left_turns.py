@@ -3,73 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support.cli_process import Cli
-from tests.support.mcp_client import McpServer
-from tests.support.model_api import ModelApi, Said, chat_answer
+from tests.support.left_talk import MARK, Talk, Unheard, core, ended, marked
 from tests.support.processes import Daemon, HookRunner
 from tests.support.transcripts import LONG_AGO_S, Conversation, write
 
 ROOT = Path(__file__).resolve().parents[2]
-MARK = "(taken back) "
 FRIDAY = "이제부터 배포는 금요일에 하지 마"
 MONDAY = "이제부터 배포는 월요일에만 해"
 QUEUE = "We decided to use Redis Streams for the order queue."
 KOREAN_QUEUE = "주문 이벤트는 ClickHouse에 저장하기로 했어."
 DONE = "네, 알겠습니다."
-Start = Callable[..., Daemon]
-
-
-class Talk(Conversation):
-    """A session whose turns come by the real hooks, and stand in its transcript."""
-
-    def __init__(self, hook: HookRunner, folder: Path, session: str = "s1") -> None:
-        super().__init__(folder / (session + ".jsonl"), session, str(hook.project))
-        self.hook = hook
-        self("session_start", source="startup")
-
-    def __call__(self, name: str, prompt_id: str = "", **said: Any) -> None:
-        done = self.hook(name, self.session, prompt_id, transcript_path=str(self.path), **said)
-        assert (done.returncode, done.stderr) == (0, b"")
-
-    def prompt(self, prompt_id: str, text: str) -> None:
-        self("user_prompt_submit", prompt_id, prompt=text)
-        super().prompt(prompt_id, text)
-
-    def answer(self, prompt_id: str, text: str) -> None:
-        super().answer(prompt_id, text)
-        self("stop", prompt_id, last_assistant_message=text)
-
-    def end(self) -> None:
-        self("session_end", reason="other")
 
 
 @pytest.fixture
 def talk(daemon: Daemon, hook: HookRunner, tmp_path: Path) -> Talk:
     return Talk(hook, tmp_path)
-
-
-def core(daemon: Daemon) -> list[str]:
-    """Return the texts in force."""
-    daemon.settle()
-    return sorted(str(row["text"]) for row in daemon.call("list", category="core", limit=50)["memories"])
-
-
-def marked(daemon: Daemon) -> set[str]:
-    """Return the prompt ids of the turns that say so."""
-    turns = daemon.call("list", category="conversation", limit=50)["memories"]
-    return {str(turn["prompt_id"]) for turn in turns if turn["text"].startswith(MARK)}
-
-
-def ended(daemon: Daemon) -> dict[str, str]:
-    """Return text -> why it ended."""
-    rows = daemon.call("list", category="core", limit=50, **{"all": True})["memories"]
-    return {str(row["text"]): str(row["ended_because"]) for row in rows if row["ended_because"]}
 
 
 def test_rules_and_decisions_of_a_left_branch_end(daemon: Daemon, talk: Talk, hook: HookRunner) -> None:
@@ -158,6 +112,55 @@ def test_what_the_person_asked_to_keep_stays(daemon: Daemon, talk: Talk, cli: Cl
     talk.back_before("p2")
     talk.turn("p3", "테스트를 돌려줘", "모두 통과했습니다.")
     assert len(core(daemon)) == 2 and marked(daemon) == {"p2"}
+
+
+def test_order_that_was_left_takes_nothing_back(daemon: Daemon, talk: Talk) -> None:
+    talk.turn("p1", KOREAN_QUEUE, DONE)
+    before = core(daemon)
+    talk.turn("p2", "안 되네 원래대로", "되돌렸습니다.")
+    assert core(daemon) == []
+    talk.back_before("p2")
+    talk.turn("p3", "테스트를 돌려줘", "모두 통과했습니다.")
+    assert core(daemon) == before
+    talk.back_to("p2")
+    talk.turn("p4", "테스트를 돌려줘", "모두 통과했습니다.")
+    assert core(daemon) == []
+
+
+def test_words_that_may_be_somebody_elses_are_asked_about_again(daemon: Daemon, talk: Talk, cli: Cli) -> None:
+    """A prompt with a pasted thread, which is edited at its end."""
+    pasted = "코드 리뷰 좀 해줘.\n\n- 이제부터 배포는 금요일에 하지 마\n- 로그는 항상 영어로 써줘\n\n"
+    talk.turn("p0", "안녕", "안녕하세요.")
+    talk.turn("p1", pasted + "짧게", DONE)
+    asked = unclear(daemon)
+    assert asked
+    talk.back_before("p1")
+    talk.turn("p2", pasted + "세 줄로", DONE)
+    assert unclear(daemon) == asked
+    talk.back_before("p1")
+    talk.turn("p3", "테스트를 돌려줘", "모두 통과했습니다.")
+    assert unclear(daemon) == []
+
+
+def unclear(daemon: Daemon) -> list[str]:
+    daemon.settle()
+    rows = daemon.call("list", category="core", limit=50)["memories"]
+    return sorted(str(row["text"]) for row in rows if row["by"] == "unclear")
+
+
+def test_summary_of_a_session_tells_of_no_left_turn(daemon: Daemon, talk: Talk) -> None:
+    talk.turn("p1", KOREAN_QUEUE, DONE)
+    talk.turn("p2", QUEUE, "Done. I changed queue.py.")
+    talk.back_before("p2")
+    talk.turn("p3", "장바구니 합계를 원 단위로 내려 줘", "cart.py에서 합계를 원 단위로 내렸습니다.")
+    talk.end()
+    daemon.wait_for(lambda: summary(daemon), "the summary")
+    assert "ClickHouse" in summary(daemon) and "Redis" not in summary(daemon)
+
+
+def summary(daemon: Daemon) -> str:
+    rows = daemon.call("list", category="daily")["memories"]
+    return next((str(row["text"]) for row in rows if row["kind"] == "session_summary"), "")
 
 
 def test_open_task_of_a_left_branch(daemon: Daemon, talk: Talk, cli: Cli) -> None:
@@ -318,113 +321,3 @@ def test_import_of_what_hooks_heard(daemon: Daemon, talk: Talk, cli: Cli, tmp_pa
     put(tmp_path, str(project), talk)
     imported(cli)
     assert core(daemon) == [] and marked(daemon) == {"p2"}
-
-
-class Unheard(Talk):
-    """A talk that goes on without hooks."""
-
-    def __init__(self, talk: Talk) -> None:
-        self.__dict__ = talk.__dict__
-
-    def __call__(self, name: str, prompt_id: str = "", **said: Any) -> None:
-        """Call no hook."""
-
-
-# -- notes of models
-
-WEBHOOK = "웹훅이 왜 두 번 오는지 봐줘. 앞으로 정산 테스트는 샌드박스 상점 test-shop-2로만 돌려줘."
-CAUSE_SAID = (
-    "원인은 이렇습니다. 토스페이먼츠는 10초 안에 200을 받지 못하면 다시 보냅니다. 먼저 200을 돌려주게 했습니다."
-)
-NOTE = {
-    "kind": "cause", "text": "웹훅이 두 번 온 원인: 토스페이먼츠는 10초 안에 200이 없으면 다시 보낸다.", "turn": 2,
-    "files": [], "error": "", "replaces": [], "quote": "토스페이먼츠는 10초 안에 200을 받지 못하면 다시 보냅니다",
-}  # fmt: skip
-
-
-@pytest.fixture
-def api() -> Iterator[ModelApi]:
-    with ModelApi() as served:
-        found = {"summary": "", "notes": [NOTE], "tasks": [], "drop": []}
-        served.script = lambda asked: Said(chat_answer(json.dumps(found, ensure_ascii=False)))
-        yield served
-
-
-@pytest.fixture
-def reading(api: ModelApi, home: Path) -> Iterator[Start]:
-    running: list[Daemon] = []
-
-    def start(**settings: object) -> Daemon:
-        daemon = Daemon(ROOT, home, {"embedding": {"provider": "none"}, "consolidation": settings})
-        running.append(daemon)
-        return daemon.start()
-
-    yield start
-    for daemon in running:
-        daemon.stop()
-
-
-def test_notes_of_a_reading_model(reading: Start, api: ModelApi, hook: HookRunner, tmp_path: Path) -> None:
-    daemon = reading(provider="openai", model="tiny", base_url=api.url + "/v1")
-    talk = Talk(hook, tmp_path)
-    talk.turn("p1", KOREAN_QUEUE, DONE)
-    talk.turn("p2", WEBHOOK, CAUSE_SAID)
-    talk.end()
-    daemon.wait_for(lambda: NOTE["text"] in core(daemon), "the note")
-    before = core(daemon)
-    talk("session_start", source="resume")
-    talk.back_before("p2")
-    talk.turn(
-        "p3", "모든 통합 테스트를 돌리고, 실패한 것이 있으면 이유를 알려줘.", "통합 테스트 42개가 모두 통과했습니다."
-    )
-    [left] = core(daemon)
-    assert "ClickHouse" in left
-    assert ended(daemon)[str(NOTE["text"])] == "taken back"
-    talk.turn(
-        "p4", KOREAN_QUEUE + " 이유도 문서에 적어줘. 팀이 다 같이 볼 수 있게.", DONE + " 문서에 이유를 적었습니다."
-    )
-    asked = len(api.asked)
-    talk.end()
-    daemon.wait_for(lambda: len(api.asked) > asked, "a further reading")
-    sent = api.asked[-1].body["messages"][1]["content"]
-    assert "통합 테스트" in sent and "토스페이먼츠" not in sent
-    assert str(NOTE["text"]) not in core(daemon)  # the model says it again, and quotes nothing that is there
-    talk("session_start", source="resume")
-    talk.back_to("p2")
-    talk.turn("p5", "테스트를 돌려줘", "모두 통과했습니다.")
-    assert set(before) <= set(core(daemon))
-
-
-def test_notes_of_the_sessions_own_model(reading: Start, hook: HookRunner, tmp_path: Path) -> None:
-    daemon = reading(by_session=True)
-    talk = Talk(hook, tmp_path)
-    talk.turn("p1", "안녕", "안녕하세요.")
-    talk.prompt("p2", "정산은 저녁에만 돌려줘, 낮에는 창고가 느려.")
-    note = {"text": "정산은 저녁에만 돌린다.", "kind": "preference", "quote": "정산은 저녁에만 돌려줘"}
-    with McpServer(hook.home, hook.project, CLAUDE_CODE_SESSION_ID="s1") as client:
-        assert client.call("mem-remember", **note).startswith("Remembered as [mem:")
-    talk.answer("p2", DONE)
-    before = core(daemon)
-    assert note["text"] in before
-    talk.back_before("p2")
-    talk.turn("p3", "테스트를 돌려줘", "모두 통과했습니다.")
-    assert core(daemon) == []
-    talk.back_to("p2")
-    talk.turn("p4", "테스트를 돌려줘", "모두 통과했습니다.")
-    assert core(daemon) == before
-
-
-def test_what_a_model_asked_to_remember(daemon: Daemon, talk: Talk, hook: HookRunner) -> None:
-    talk.turn("p1", "안녕", "안녕하세요.")
-    talk.prompt("p2", "창고가 왜 느린지 봐줘")
-    with McpServer(hook.home, hook.project, CLAUDE_CODE_SESSION_ID="s1") as client:
-        assert client.call("mem-remember", text="창고는 낮에 느리다.").startswith("Remembered as [mem:")
-    talk.answer("p2", "낮에는 정산이 함께 돕니다.")
-    before = core(daemon)
-    assert "창고는 낮에 느리다." in before
-    talk.back_before("p2")
-    talk.turn("p3", "테스트를 돌려줘", "모두 통과했습니다.")
-    assert core(daemon) == []
-    talk.back_to("p2")
-    talk.turn("p4", "테스트를 돌려줘", "모두 통과했습니다.")
-    assert core(daemon) == before
