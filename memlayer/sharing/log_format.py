@@ -19,7 +19,8 @@ from memlayer.model import Event, Memory, Usage
 from memlayer.sharing.engine import Layout
 from memlayer.sharing.seal import Damaged, Seal
 
-VERSION = 1
+VERSION = 2  # of what is written. 1 is read: its memories told authors and ends otherwise
+READABLE = (1, VERSION)
 MARK = "memlayer_share"
 LOGS = ROWS, GONE = "rows", "gone"  # the two logs of a machine. Tombstones are read first
 MAX_OBJECT_BYTES = 64 * 2**20  # unpacked: a hostile object must not fill the memory
@@ -109,7 +110,7 @@ def unpacked(data: bytes, machine: str, seal: Seal) -> Content:
             raise Damaged("an object of the share is cut short, or too large")
         head, *lines = [json.loads(line) for line in text.decode("utf-8", "surrogateescape").split("\n")]
         gone = lines.pop()["gone"]
-        if head[MARK] != VERSION:
+        if head[MARK] not in READABLE:
             raise Damaged("an object of the share was written by another version of memlayer: format %s" % head[MARK])
         if head["machine"] != machine or not all(map(_is_id, gone)) or not all(type(line) is dict for line in lines):
             raise Damaged("an object of the share stands under another machine's name")

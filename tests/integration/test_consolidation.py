@@ -80,7 +80,7 @@ def test_turns_become_memories_small_talk_not(story: Story) -> None:
     texts = [memory["text"] for memory in story.core()]
     assert len(texts) == 2 and any("Postgres" in text for text in texts) and any("Maya" in text for text in texts)
     stats = story.daemon.call("stats")
-    assert (stats["consolidated"], stats["to_consolidate"], stats["superseded"]) == (5, 0, 0)
+    assert (stats["consolidated"], stats["to_consolidate"], stats["ended"]) == (5, 0, 0)
     assert sum(stats["core_by_kind"].values()) == 2
     shown = story.cli("stats").stdout
     assert "turns consolidated" in shown and "core" in shown
@@ -100,7 +100,7 @@ def test_restore_reverts_superseding(story: Story) -> None:
     assert new["key"] in found and old["key"] not in found
 
     versions = story.verb("show", "--history", old["citation"])["versions"]
-    assert [(one["id"], one["state"]) for one in versions] == [(new["id"], "current"), (old["id"], "superseded")]
+    assert [(one["id"], one["ended_because"]) for one in versions] == [(new["id"], ""), (old["id"], "replaced")]
     assert all(one["sources"] for one in versions)
     assert "replaced" in story.cli("show", "--history", new["key"]).stdout
     assert new["key"] in story.cli("show", old["key"]).stdout and old["key"] in story.cli("show", new["key"]).stdout
@@ -144,15 +144,14 @@ def test_what_holds_no_more_is_named_alike_everywhere(story: Story) -> None:
     dropped = story.verb("remember", "커밋 메시지는 항상 영어로 쓴다")["memory"]
     assert story.cli("review", "drop", dropped["citation"]).returncode == 0
     every = {one["key"]: one for one in story.verb("list", "core", "--all")["memories"]}
-    states = {key: one["state"] for key, one in every.items()}
-    assert sorted(states.values()) == ["current", "current", "retired", "reworded", "superseded"]
+    ends = {key: one["ended_because"] for key, one in every.items()}
+    assert sorted(ends.values()) == ["", "", "let go", "replaced", "reworded"]
     listed = story.cli("list", "core", "--all").stdout
-    for key, state in states.items():
-        word = {"superseded": "replaced", "reworded": "earlier wording", "retired": "retired"}.get(state, "")
+    for key, word in ends.items():
         [head] = [row for row in listed.splitlines() if row.startswith(key + " ")]
-        assert head.endswith("  " + word) if word else not re.search("replaced|wording|retired", head), head
+        assert head.endswith("  " + word) if word else not re.search("replaced|reworded|let go", head), head
         [version] = [one for one in story.verb("show", "--history", key)["versions"] if one["key"] == key]
-        assert version["state"] == state and word in story.cli("show", key).stdout
+        assert version["ended_because"] == word and word in story.cli("show", key).stdout
 
 
 def test_pin_edit_and_their_errors(story: Story) -> None:
@@ -162,7 +161,7 @@ def test_pin_edit_and_their_errors(story: Story) -> None:
     changed = story.verb("edit", memory["key"], "Maya and", "Jun own billing")["memory"]
     assert (changed["id"], changed["text"], changed["pinned"]) == (memory["id"], "Maya and Jun own billing", True)
     versions = story.verb("show", "--history", memory["key"])["versions"]
-    assert [one["state"] for one in versions] == ["current", "reworded"]
+    assert [one["ended_because"] for one in versions] == ["", "reworded"]
     assert story.verb("edit", "--restore", versions[1]["key"])["memory"]["text"] == memory["text"]
     assert story.verb("edit", "--pin", memory["key"], "--off")["memory"]["pinned"] is False
     turn = story.daemon.call("list", category="conversation")["memories"][0]

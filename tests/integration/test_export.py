@@ -229,7 +229,7 @@ def test_import_writes_only_in_home(lines: list[str], tmp_path: Path, project: P
     with Daemon(ROOT, second) as other:
         done = Cli(second, project)("import", str(file))
         other.call("flush", wait=True)
-    assert done.returncode == 0 and "line 2: project.id" in done.stdout
+    assert done.returncode == 0 and "line 2: project:" in done.stdout and evil not in done.stdout
     assert (outside / "notes.txt").read_text() == "mine"
     assert {path for path in tmp_path.rglob("*") if second not in path.parents} - before <= {second, *second.parents}
 

@@ -212,10 +212,10 @@ def test_history_tells_why_a_note_was_retired(reading: Callable[..., Daemon], ap
     [note] = [row for row in daemon.call("list", category="core")["memories"] if row["text"] == CAUSE]
     api.script = lambda asked: answer({"summary": "이제 아니다.", "notes": [], "drop": [note["citation"]]})
     play(hook, "s2")
-    told = ("retired", "retired: a session shows that it holds no more")
+    told = ("reader", "found untrue")
 
     def versions() -> list[tuple[str, str]]:
-        return [(row["state"], row["why"]) for row in daemon.call("history", id=note["id"])["versions"]]
+        return [(row["by"], row["ended_because"]) for row in daemon.call("history", id=note["id"])["versions"]]
 
     daemon.wait_for(lambda: versions() == [told], "the drop and its reason")
 

@@ -8,7 +8,17 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+
+texts: dict[str, str] = {}  # of events, by id
+
+
+def take(batch: Sequence[Any]) -> None:
+    """Take in the texts of a batch's events."""
+    texts.update((row.id, row.text) for row in batch if type(row).__name__ == "Event")
+
 
 if __name__ == "__main__":
     sys.path[:0] = [sys.argv[1], str(Path(__file__).resolve().parents[2])]
@@ -27,8 +37,10 @@ if __name__ == "__main__":
         elif step == "key":
             said = opened.sharing.key()
         elif step == "rows":
-            said = {table: {id_: row.get("text") for id_, row in rows.items()} for table, rows in opened.rows().items()}
+            opened.services.store.scan(take)
+            said = {"events": texts}
         else:
-            said = vars({"push": opened.sharing.push, "pull": opened.sharing.pull}[step]())
+            told = {"push": opened.sharing.push, "pull": opened.sharing.pull}[step]()
+            said = told.fields() if hasattr(told, "fields") else vars(told)
         print(json.dumps(said), flush=True)
     opened.close()
