@@ -80,7 +80,7 @@ def test_turns_become_memories_small_talk_not(story: Story) -> None:
     texts = [memory["text"] for memory in story.core()]
     assert len(texts) == 2 and any("Postgres" in text for text in texts) and any("Maya" in text for text in texts)
     stats = story.daemon.call("stats")
-    assert (stats["consolidated"], stats["to_consolidate"], stats["ended"]) == (5, 0, 0)
+    assert (stats["consolidated"], stats["to_consolidate"], stats["ended_count"]) == (5, 0, 0)
     assert sum(stats["core_by_kind"].values()) == 2
     shown = story.cli("stats").stdout
     assert "turns consolidated" in shown and "core" in shown
