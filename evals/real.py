@@ -64,6 +64,7 @@ class Memory:
         if self._waiting and self._waiting[0]["session_id"] != turn.session:
             self.services.ingest.take(self._waiting)
             self.services.consolidator.settle_turns(len(self._waiting))
+            self.services.outcomes.renew(self._waiting[0]["session_id"])
             self._waiting = []
         said = {"session_id": turn.session, "prompt_id": f"p{turn.n}", "project_dir": FOLDER}
         prompt = spool_event(kind="user", text=turn.prompt, at_ms=turn.at_ms, **said)

@@ -34,11 +34,11 @@ from memlayer.notes.reader import SessionReader
 from memlayer.notes.reading_log import ReadingLog
 from memlayer.ports import Embedder, ModelMissing, Store, VectorCache
 from memlayer.providers.chosen import language_model
+from memlayer.recall.outcomes import Outcomes, SupersededStatements
 from memlayer.recall.project_notes import ProjectNotes
 from memlayer.recall.recall import Recall, RecallRules
 from memlayer.recall.retriever import Retriever, Weights
 from memlayer.recall.session_words import LiveSessions
-from memlayer.recall.superseded import SupersededStatements
 from memlayer.records.model_budget import ModelBudget
 from memlayer.records.projects import Projects, root_commit
 from memlayer.records.sessions import Sessions
@@ -105,6 +105,7 @@ class Services:
     retriever: Retriever
     live: LiveSessions
     recall: Recall
+    outcomes: Outcomes
     tasks: TaskBook
     forget: Forget
     retention: Retention
@@ -170,7 +171,8 @@ def open_services(
     tasks = TaskBook(store, indexer, tombstones, graph, own_words=own_words)
     retriever = Retriever(store=store, embedder=embedder, terms=terms)
     live = LiveSessions(store)
-    recall = Recall(retriever, live, SupersededStatements(store), ProjectNotes(store, terms))
+    outcomes = Outcomes(store, terms)
+    recall = Recall(retriever, live, SupersededStatements(store), ProjectNotes(store, terms), outcomes)
     consolidator = Consolidator(
         store=store,
         indexer=indexer,
@@ -208,7 +210,7 @@ def open_services(
     keeper = NoteKeeper(store, indexer, tombstones, tasks)
     return Services(
         store=store, cache=cache, terms=terms, indexer=indexer, ingest=ingest, retriever=retriever, live=live,
-        recall=recall, tasks=tasks, forget=forget, retention=retention,
+        recall=recall, outcomes=outcomes, tasks=tasks, forget=forget, retention=retention,
         consolidator=consolidator, files=files, extra=extra,
         imports=ImportLog(Path(paths.cache(home)) / "imports.sqlite"),
         topics=TopicKeeper(store, indexer, tombstones), usages=usages, readings=readings,

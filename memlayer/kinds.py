@@ -46,6 +46,7 @@ class Kind(StrEnum):
     SESSION_SUMMARY = "session_summary"
     COMPACTION = "compaction"
     TOPIC = "topic"
+    OUTCOME = "outcome"
     NOTE = "note"
     PIECE = "piece"
     TEAM = "team_note"
@@ -168,6 +169,7 @@ KINDS: dict[Kind, KindRow] = {
     ),
     Kind.COMPACTION: KindRow("day", recalled=False, of_session=True),
     Kind.TOPIC: KindRow("day", recalled=False),
+    Kind.OUTCOME: KindRow("day", searched=False, recalled=False, of_session=True),
 }
 
 NOT_HELD = (Kind.DID_NOT_HOLD, Kind.REWOUND)  # turns taken back: by words, or in the host

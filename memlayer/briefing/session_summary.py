@@ -70,14 +70,18 @@ SHORTEST_TERMS = 8
 
 
 def pending(sessions: Iterable[Session], now_ms: int) -> list[Session]:
-    """Sessions that ended or died, and changed since their last summary."""
+    """Sessions that are over and changed since their summary or outcomes."""
     due = []
     for item in sessions:
-        age_ms = now_ms - item.last_ms
-        is_over = bool(item.ended) or age_ms > DIED_AFTER_MS
-        if is_over and item.project_id and item.said_ms > item.summarized_ms and age_ms < RECENT_MS:
+        is_over = bool(item.ended) or now_ms - item.last_ms > DIED_AFTER_MS
+        if is_over and item.project_id and (is_stale(item, now_ms) or item.said_ms > item.outcomes_ms):
             due.append(item)
     return due[:MAX_PENDING]
+
+
+def is_stale(session: Session, now_ms: int) -> bool:
+    """True for a session that changed since its last summary."""
+    return session.said_ms > session.summarized_ms and now_ms - session.last_ms < RECENT_MS
 
 
 def sum_up(
@@ -196,6 +200,7 @@ def _part_of(kind: Kind) -> str:
             | Kind.SESSION_SUMMARY
             | Kind.COMPACTION
             | Kind.TOPIC
+            | Kind.OUTCOME
         ):
             return ""
         case _:

@@ -78,7 +78,7 @@ def is_order(kind: Kind, text: str) -> bool:
             is_wish = False
         case Kind.PIECE | Kind.TEAM | Kind.TURN | Kind.OPEN_QUESTION | Kind.ROUTINE | Kind.DID_NOT_HOLD:
             is_wish = False
-        case Kind.REWOUND | Kind.RUN | Kind.ENTRY | Kind.SESSION_SUMMARY | Kind.COMPACTION | Kind.TOPIC:
+        case Kind.REWOUND | Kind.RUN | Kind.ENTRY | Kind.SESSION_SUMMARY | Kind.COMPACTION | Kind.TOPIC | Kind.OUTCOME:
             is_wish = False
         case _:
             assert_never(kind)

@@ -50,8 +50,8 @@ class RecallSettings(Group):
 
     enabled: bool = setting(True, "Answer prompts with memories.")
     max_entries: Whole = setting(3, "Entries in one context block.", unit="entries", ge=0, le=20)
-    max_entry_chars: Whole = setting(240, "Length of one entry.", unit="characters", ge=80, le=9500)
-    max_chars: Whole = setting(800, "Length of the entries of a context block.", unit="characters", ge=0, le=9500)
+    max_entry_chars: Whole = setting(900, "Length of one entry.", unit="characters", ge=80, le=9500)
+    max_chars: Whole = setting(1400, "Length of the entries of a context block.", unit="characters", ge=0, le=9500)
     min_chance: Real = setting(0.126, "How sure recall must be that the prompt needs a memory.", ge=0, le=1)
     weight_lexical: Real = setting(0.5, "Share of full-text search in the order of a search.", ge=0, le=1)
     weight_vector: Real = setting(0.5, "Share of meaning (vectors) in the order of a search.", ge=0, le=1)

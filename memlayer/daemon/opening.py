@@ -161,6 +161,7 @@ def warm(state: State, project_id: str) -> None:
     scopes = state.scope(project_id).project_ids or ()
     for scope in scopes[:1]:  # a first prompt is given its own project's notes
         services.recall.notes.of(scope)
+        services.outcomes.of(scope, "")
     if embedder is not None:
         for scope in scopes:
             services.store.warm(scope, embedder.fingerprint)

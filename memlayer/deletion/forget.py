@@ -136,6 +136,9 @@ class Forget:
         ]
         ids = [*rows.event_ids, *rows.memory_ids, *map(session_mark, sessions), *map(summary_mark, summed_up)]
         self.tombstones.add(ids, self._said(rows.event_ids), statements)
+        for session in filter(None, map(self.sessions.get, sessions)):
+            session.outcomes_ms = 0  # of the turns that stay, they are drawn anew
+            self.sessions.changed(session)
         self._drop_spooled(selection)
         forgotten = self._quarantined(memories, rows.event_ids) if named else None
         quarantine.drop_forgotten(self.home, set(rows.event_ids), selection, self.projects, forgotten)

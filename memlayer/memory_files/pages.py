@@ -84,6 +84,7 @@ def _daily(store: Store, project_id: str, limit: int) -> list[Memory]:
     memories += store.memories(
         MemoryQuery(project_id=project_id, category=Category.CUSTOM, kind=Kind.NOTE, is_current=True, limit=limit)
     )
+    memories = [memory for memory in memories if memory.known_kind is not Kind.OUTCOME]
     memories.sort(key=lambda memory: (memory.at_ms, memory.id), reverse=True)
     return memories[:limit][::-1]
 

@@ -13,6 +13,7 @@ from enum import Enum
 
 from memlayer.kinds import Category, Kind
 from memlayer.model import Chunk, Memory, citation_of, memory_key, turn_memory_id
+from memlayer.recall.outcomes import Matter
 from memlayer.recall.query import PromptSignals
 from memlayer.recall.retriever import Rarity, Score, Scored
 from memlayer.recall.session_words import SessionWords
@@ -37,6 +38,7 @@ class Reason(Enum):
     KEPT = "kept"
     UNSURE = "too unsure"
     OPEN_QUESTION = "a question that was never answered"
+    ASKS = "only asks, or orders"
     OWN_SESSION = "still in this session's context"
     INHERITED = "in this session's context by resume or fork"
     SHOWN = "already shown in this session"
@@ -47,7 +49,6 @@ class Reason(Enum):
     TAKEN_BACK = "its statement was taken back"
     TEMPLATED = "its prompt begins like many others, as a script sends them"
     LESSON = "a note of its session on the same matter has an entry"
-    NOTED = "a turn, which a project with notes gives only to a prompt that asks for the past"
     HOST_SAYS = "the host's own memory, which is loaded, says it"
     CROWDED = "no room left in the block"
 
@@ -77,7 +78,8 @@ class Candidate:
 
     chance: that the prompt needs this memory; helps: that it helps if one is needed; in [0, 1]. snippet: its entry's
     text, if kept. chunk: of the successor where a superseded statement gave way to it. newer: another candidate that
-    gives the same thing a newer value. deed: one that tells of this one's plan as done. why: a note was chosen.
+    gives the same thing a newer value. deed: one that tells of this one's plan as done. matter: whose outcome
+    the chunk is. why: a note was chosen.
     """
 
     chunk: Chunk
@@ -89,11 +91,17 @@ class Candidate:
     snippet: str = ""
     newer: Candidate | None = None
     deed: Candidate | None = None
+    matter: Matter | None = None
     why: str = ""
 
     @property
     def kept(self) -> bool:
         return self.reason is Reason.KEPT
+
+    @property
+    def is_note(self) -> bool:
+        """True for a note found by its words, told whole."""
+        return bool(self.why)
 
     @property
     def citation(self) -> str:

@@ -91,14 +91,6 @@ def _asks(text: str) -> bool:
     return asks_a_fact(prompt_and_answer(text)[0])
 
 
-def newest_of(candidate: Candidate, found: Sequence[Candidate]) -> Candidate | None:
-    """Return the newest turn or note that gives its thing another value."""
-    told = (row for row in found[:LOOKED_AT] if row.chunk.category in (Category.CONVERSATION, Category.CORE))
-    told = (row for row in told if row.score.lexical or row.score.relevance > 0)  # else it is of another matter
-    newer = [row for row in told if is_newer_value(_entry_of(row), _entry_of(candidate))]
-    return max(newer, key=lambda row: row.chunk.at_ms, default=None)
-
-
 def carries_out(report: DatedText, plan: DatedText) -> bool:
     """True for a later report that a day's plan was carried out."""
     planned = plan_of(plan.text) if report.at_ms > plan.at_ms else ""
@@ -137,7 +129,8 @@ def in_precedence(candidates: Sequence[Candidate], min_chance: float) -> list[Ca
     ahead: list[Candidate] = []
     for candidate, entry in zip(looked_at[:given], entries, strict=False):
         for other, before in zip(looked_at, entries, strict=True):
-            is_other_matter = is_newer_value(before, entry) and not _fits(other.score, candidate.score)
+            is_near = _fits(other.score, candidate.score) or (candidate.is_note and bool(other.score.lexical))
+            is_other_matter = is_newer_value(before, entry) and not is_near
             if goes_before(before, entry) and not is_other_matter:
                 other.chance = max(other.chance, candidate.chance)
                 if is_newer_value(before, entry):

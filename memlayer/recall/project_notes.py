@@ -8,34 +8,30 @@ from __future__ import annotations
 import math
 import threading
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from memlayer.consolidation.authors import without_echoes
 from memlayer.indexing.term_stats import TermStats
-from memlayer.kinds import BINDING, KINDS, Category, Kind, mark_of
+from memlayer.kinds import BINDING, KINDS, Kind, mark_of
 from memlayer.model import Memory, team_session
 from memlayer.ports import MemoryQuery, Store, notes_in_force
-from memlayer.recall.candidate import Candidate, Reason, in_context, whole_chunk
+from memlayer.recall.candidate import Candidate, whole_chunk
 from memlayer.recall.query import Query
 from memlayer.recall.retriever import Score
-from memlayer.records.sessions import Session
-from memlayer.text import context_block
-from memlayer.text.context_block import Budget
 from memlayer.text.terms import index_terms, term_shares
 
-MAX_FIRST, MAX_LATER = 3, 2  # notes of a first prompt, and of a later one
 # A fit is the geometric mean of the shared words' share in the note and in the prompt: a long note with one exact word
 # reaches no high share of its own, a long prompt none of its.
 # Of 119 lines that were judged by reading, a fit of .16 keeps six of seven useful ones at first prompts and drops 67 of
 # 78 others. A rare word keeps all seven at later prompts and drops half of the others.
-LEAST_FIRST, LEAST_LATER = 0.16, 0.20
+LEAST_RARE, LEAST = 0.16, 0.20
+LOOKED_AT = 10  # notes with a reason, given or not
 LEAST_INFORMATION = 12.0  # of a prompt, in nats: two rare words. Shorter ones fit whatever holds their one word
 COMMON_SHARE, FEWEST_COMMON, COMMON_FACTOR = 1 / 3, 3, 0.1  # of the notes that hold a term. How it is damped
-NOTE_CHARS, LEAST_ROOM = 460, 1400  # of a note, which is not cut; of a block with notes
 MAX_NOTES = 2000
 MAX_OF_TEAM = 1  # colleagues' notes in a prompt's block: they never crowd the person's own out
-SHARES_WORDS = "the prompt shares its words"
+SHARES_WORDS, ASKED_FOR = "the prompt shares its words", "the prompt asks for open work"
 # Weights hardly move while the corpus grows by a tenth: log(1.1) of 7 and more.
 MAX_GROWTH, MIN_GROWTH = 0.1, 100
 
@@ -95,11 +91,11 @@ class ProjectNotes:
         of_team = self.store.memories(
             MemoryQuery(session_id=team_session(project_id), is_current=True, limit=MAX_NOTES)
         )
-        held = Counter(term for row in rows for term in set(index_terms(row.text).split()))
+        held = Counter(term for row in rows for term in set(index_terms(texts_of(row)).split()))
         most = max(FEWEST_COMMON, COMMON_SHARE * len(rows))
         common = frozenset(term for term, count in held.items() if count > most)
         notes, open_work, team = (
-            tuple(Note(row, self._weights(row.text, common)) for row in group) for group in (rows, tasks, of_team)
+            tuple(Note(row, self._weights(texts_of(row), common)) for row in group) for group in (rows, tasks, of_team)
         )
         loaded = Loaded(notes, open_work, team, common, documents)
         with self._lock:
@@ -120,38 +116,40 @@ class ProjectNotes:
         growth = abs(self.stats.documents - known.documents)
         return growth > max(MIN_GROWTH, MAX_GROWTH * known.documents)
 
-    def choose(
-        self, query: Query, project_id: str, session: Session | None, *, rare: Collection[str] | None = None
-    ) -> list[Candidate]:
-        """Return the notes that fit a prompt, best first.
+    def open_work(self, project_id: str) -> list[Candidate]:
+        """Return the open tasks, newest first. Raises StoreError."""
+        tasks = sorted(self._loaded(project_id).tasks, key=lambda note: -note.memory.at_ms)
+        return [_told(note.memory, 1.0, 1.0, ASKED_FOR) for note in tasks]
 
-        None that its context has whole. rare: terms that few texts of the project hold, of which a note for a later
-        prompt has one. None for a first prompt. Raises StoreError.
+    def choose(self, query: Query, project_id: str, rare: Collection[str]) -> list[Candidate]:
+        """Return the notes nearest to a prompt, best first.
+
+        chance: 0 of one that is unsure. rare: terms that few texts of the project hold. Raises StoreError.
         """
-        is_first = rare is None
         loaded = self._loaded(project_id)
         asked = self._weights(query.text, loaded.common, query.terms)
-        least, most = (LEAST_FIRST, MAX_FIRST) if is_first else (LEAST_LATER, MAX_LATER)
-        own = [*loaded.notes, *loaded.tasks] if rare is None else _holding(rare, loaded.notes)
-        fits = [(fit(note.weights, asked), note) for note in own]
-        team = loaded.team if rare is None else _holding(rare, loaded.team)
-        of_team = sorted(((fit(note.weights, asked), note) for note in team), key=lambda row: -row[0])
-        chosen: list[Candidate] = []
-        for share, note in sorted([*fits, *of_team[:MAX_OF_TEAM]], key=lambda row: -row[0]):
-            if share < least or len(chosen) >= most:
-                break
-            chunk = whole_chunk(note.memory)
-            if in_context(chunk, session) is None:
-                label = KINDS[note.memory.known_kind].label
-                mark = mark_of(note.memory.category, note.memory.kind) or "(%s) " % label
-                score = Score(share, share, share, None)
-                text = mark + note.memory.text
-                chosen.append(Candidate(chunk, score, Reason.KEPT, share, share, None, text, why=SHARES_WORDS))
-        return chosen
+        of_team = sorted(((fit(note.weights, asked), note) for note in loaded.team), key=lambda row: -row[0])
+        own = [(fit(note.weights, asked), note) for note in (*loaded.notes, *loaded.tasks)]
+        fits = sorted([*own, *of_team[:MAX_OF_TEAM]], key=lambda row: -row[0])
+        return [_candidate(share, note, rare) for share, note in fits[:LOOKED_AT] if share]
 
 
-def _holding(terms: Collection[str], notes: Sequence[Note]) -> list[Note]:
-    return [note for note in notes if not note.weights.keys().isdisjoint(terms)]
+def _candidate(share: float, note: Note, rare: Collection[str]) -> Candidate:
+    memory = note.memory
+    is_task = memory.known_kind is Kind.TASK
+    least = LEAST_RARE if not is_task and not note.weights.keys().isdisjoint(rare) else LEAST
+    return _told(memory, share, share if share >= least else 0.0, SHARES_WORDS)
+
+
+def _told(memory: Memory, share: float, chance: float, why: str) -> Candidate:
+    mark = mark_of(memory.category, memory.kind) or "(%s) " % KINDS[memory.known_kind].label
+    score, text = Score(share, share, share, None), mark + memory.text
+    return Candidate(whole_chunk(memory), score, chance=chance, helps=share, snippet=text, why=why)
+
+
+def texts_of(memory: Memory) -> str:
+    """Return the texts by which a note is found."""
+    return "\n".join(filter(None, (memory.text, memory.headline, memory.error, *memory.files)))
 
 
 def fit(note: Mapping[str, float], asked: Mapping[str, float]) -> float:
@@ -162,37 +160,3 @@ def fit(note: Mapping[str, float], asked: Mapping[str, float]) -> float:
     of_note = sum(note[term] for term in shared) / sum(note.values())
     of_prompt = sum(asked[term] for term in shared) / max(LEAST_INFORMATION, sum(asked.values()))
     return math.sqrt(of_note * of_prompt)
-
-
-def notes_block(
-    notes: Sequence[Candidate], others: Sequence[Candidate], budget: Budget, session: Session | None
-) -> tuple[list[Candidate], str]:
-    """Return (notes that the block holds, the block), notes first and whole.
-
-    others: that recall is sure of. budget: of a block without notes.
-    """
-    few = list(others[: max(0, budget.max_entries - len(notes))])
-    lines = [*notes, *few]
-    entries = [context_block.Entry(row.citation, context_block.day_of(row.chunk.at_ms), row.snippet) for row in lines]
-    explanation = "" if session is not None and session.explained_ms else context_block.EXPLANATION
-    room = Budget(len(lines), NOTE_CHARS, max(budget.max_chars, LEAST_ROOM))
-    block = context_block.block(entries, room, explanation)
-    shown = len(context_block.entry_lines(block))
-    for row in (*others[len(few) :], *lines[shown:]):
-        row.reason = Reason.CROWDED
-    return [row for row in lines if row in notes], block
-
-
-def without_noted_turns(candidates: Sequence[Candidate], notes: Sequence[Candidate]) -> list[Candidate]:
-    """Return the candidates that no chosen note stands for.
-
-    A turn gives way to a note of its session: the note has the lesson, the turn may hold the guess that it refutes.
-    """
-    ids = {note.chunk.memory_id for note in notes}
-    sessions = {note.chunk.session_id for note in notes}
-    return [
-        row
-        for row in candidates
-        if row.chunk.memory_id not in ids
-        and not (row.chunk.category == Category.CONVERSATION and row.chunk.session_id in sessions)
-    ]

@@ -13,13 +13,25 @@ from memlayer.edge.redaction.privacy import without_marks
 from memlayer.kinds import KINDS, Category, Kind, mark_of
 from memlayer.model import Chunk, Scope, replace
 from memlayer.recall.candidate import Candidate, Reason, in_context, judge, near_duplicates, need, turn_of, whole_chunk
-from memlayer.recall.precedence import found_of, in_precedence, lessons_first, newest_of, note_of
-from memlayer.recall.project_notes import ProjectNotes, notes_block, without_noted_turns
+from memlayer.recall.outcomes import (
+    MATTER_CHARS,
+    OF_PROMPT,
+    Outcomes,
+    Replacement,
+    SupersededStatements,
+    amends,
+    as_told,
+    matter_of,
+    outcome_of,
+)
+from memlayer.recall.outcomes import told as told_of
+from memlayer.recall.precedence import found_of, in_precedence, lessons_first, note_of
+from memlayer.recall.project_notes import ProjectNotes
 from memlayer.recall.query import PromptSignals, Query, is_plan, plan_query, prompt_signals, reduce_prompt
 from memlayer.recall.retriever import Retriever, Weights
 from memlayer.recall.session_words import LiveSessions, SessionWords
+from memlayer.recall.short_prompt import asks_open_work
 from memlayer.recall.snippet import snippet
-from memlayer.recall.superseded import Replacement, SupersededStatements
 from memlayer.records.sessions import Session
 from memlayer.text import context_block
 from memlayer.transcripts import host_memory
@@ -29,6 +41,10 @@ from memlayer.turns.questions import is_still_open
 SURER = 2.0  # times min_chance for each entry after the first: on real sessions they are noise far more often
 
 MAX_QUERY_CHARS = 100_000
+LISTED = 3  # times the entries of another block, of open work that is asked for
+SNIPPET_CHARS = 240  # of a turn that is its own outcome
+POSSIBLE = 0.5  # of the least chance, from which a matter is looked up
+TURNS_LOOKED_AT = 12  # best hits whose matter is looked up, where one may be given
 
 
 class Pipeline:
@@ -116,17 +132,23 @@ class Pipeline:
         return Reason.OLDER if candidate.newer is not None else None
 
     def _unsure(self, candidate: Candidate) -> Reason | None:
+        if candidate.is_note:
+            return None if candidate.chance else Reason.UNSURE
         return Reason.UNSURE if candidate.chance < self._min_chance * (SURER if self._turns else 1) else None
 
     def _not_given(self, candidate: Candidate) -> Reason | None:
         return self._withheld(candidate.chunk)
 
     def _under_note(self, candidate: Candidate) -> Reason | None:
-        note = note_of(candidate, self._kept, found_of)
-        return Reason.LESSON if note is not None else None
+        is_turn = candidate.chunk.category == Category.CONVERSATION
+        sessions = {row.chunk.session_id for row in self._kept if row.is_note}
+        if is_turn and candidate.chunk.session_id in sessions:  # it may hold the guess that the note refutes
+            return Reason.LESSON
+        return Reason.LESSON if note_of(candidate, self._kept, found_of) is not None else None
 
     def _same_turn(self, candidate: Candidate) -> Reason | None:
-        return Reason.SAME_TURN if turn_of(candidate.chunk) in self._turns else None
+        is_beside = turn_of(candidate.chunk) in self._turns and not candidate.is_note
+        return Reason.SAME_TURN if is_beside else None
 
     def _repeats(self, candidate: Candidate) -> Reason | None:
         terms = _terms(candidate.chunk.terms)
@@ -147,13 +169,19 @@ class Pipeline:
             return replacement is not None
 
         mark = mark_of(chunk.category, chunk.role)
-        candidate.snippet = snippet(chunk.text, self._weight, max_chars - len(mark), is_stale)
+        if candidate.is_note:
+            return None
+        if candidate.matter is not None:
+            candidate.snippet = told_of(chunk.text, candidate.matter, min(MATTER_CHARS, max_chars))
+            return None
+        max_chars = min(SNIPPET_CHARS, max_chars)
+        candidate.snippet = snippet(chunk.text, self._weight, max_chars - len(mark), is_stale, as_evidence=True)
         if candidate.snippet:
             candidate.snippet = mark + candidate.snippet
             return None
         head = next((replacement.head for replacement in stale if replacement.head is not None), None)
         if head is None:
-            return Reason.TAKEN_BACK
+            return Reason.TAKEN_BACK if stale else Reason.ASKS
         candidate.chunk, candidate.snippet = whole_chunk(head), snippet(head.text, self._weight, max_chars)
         return None
 
@@ -224,11 +252,13 @@ class Recall:
     live: LiveSessions
     superseded: SupersededStatements
     notes: ProjectNotes
+    outcomes: Outcomes
 
     def refresh(self, project_id: str) -> None:
         """Take note of a project's changed memories. Raises StoreError."""
         self.superseded.refresh([project_id])
         self.notes.refresh(project_id)
+        self.outcomes.refresh(project_id)
 
     def _mode(self) -> str:
         embedder = self.retriever.embedder()
@@ -258,67 +288,73 @@ class Recall:
         if is_plan(prompt):
             return self._of_plan(prompt, scope, rules, session if not session_words.prompts else None, started)
         query = reduce_prompt(prompt)
+        if asks_open_work(query.text) and (tasks := self._open_work(scope)):
+            return self._listed(tasks, query, rules, is_first=session is not None and not session_words.prompts)
         rarity = self.retriever.rarity(query.terms, scope, query.text)
         signals = prompt_signals(prompt, query, rarity.weight, session_words)
-        is_first = session is not None and not session_words.prompts
-        notes = (
-            []
-            if signals.is_too_short and not is_first
-            else self._notes(query, scope, rules, session, None if is_first else rarity.rare)
-        )
-        if signals.is_too_short and not notes:
-            return Recalled("", mode, Gate.TOO_SHORT, query, signals)
         # A person who asks for the past may well ask in the same words each time.
-        if not signals.looks_back and self.retriever.is_templated(opening_term(prompt), scope):
+        is_templated = not signals.looks_back and self.retriever.is_templated(opening_term(prompt), scope)
+        notes = self._notes(query, scope, rarity.rare)
+        if signals.is_too_short and not any(row.chance for row in notes):
+            return Recalled("", mode, Gate.TOO_SHORT, query, signals)
+        if is_templated:
             return Recalled("", mode, Gate.TEMPLATED, query, signals)
         hits = [] if signals.is_too_short else self.retriever.search(
             query, scope, rules.candidates, rules.weights, rarity
         )  # fmt: skip
         hits = [row for row in hits if row[0].known_kind not in (Kind.REWOUND, Kind.RUN)]  # only a search finds them
-        judged = lessons_first(judge(hits, signals, rarity, session_words), rules.min_chance)
-        newest = (self._newest(note, judged, scope, session, rules, rarity.shown) for note in notes)
-        notes = list({row.chunk.memory_id: row for row in newest if row}.values())  # two may give way to one
-        candidates = without_noted_turns(in_precedence(judged, rules.min_chance), notes)
-
-        has_notes = any(self.notes.of(project_id) for project_id in scope.project_ids or ())
+        found = self._told(judge(hits, signals, rarity, session_words), query, rules.min_chance)
+        judged = lessons_first(found, rules.min_chance)
+        ids = {row.chunk.memory_id for row in notes if row.chance}
+        judged = [row for row in judged if row.chunk.memory_id not in ids]
+        candidates = in_precedence([*(row for row in notes if row.chance), *judged], rules.min_chance)
+        candidates += [row for row in notes if not row.chance]
 
         def withheld(chunk: Chunk) -> Reason | None:
-            if self.retriever.is_templated(opening_in(chunk.terms), scope):
-                return Reason.TEMPLATED
-            is_turn = chunk.category == Category.CONVERSATION
-            return Reason.NOTED if is_turn and has_notes and not signals.looks_back else None
+            return Reason.TEMPLATED if self.retriever.is_templated(opening_in(chunk.terms), scope) else None
 
         pipeline = Pipeline(
             self.superseded, session, rules.min_chance, rules.budget, rarity.shown, host_lines, withheld
         )
         block = pipeline.run(candidates)
-        if notes:
-            notes, block = notes_block(notes, [row for row in candidates if row.kept], rules.budget, session)
         took_ms = (time.perf_counter() - started) * 1000
-        rows = (*notes, *candidates)
+        is_first = session is not None and not session_words.prompts
+        rows = tuple(candidates)
         return Recalled(block, self._mode(), Gate.OPEN, query, signals, need(signals), rows, took_ms, is_first)
 
-    def _newest(
-        self,
-        note: Candidate,
-        found: Sequence[Candidate],
-        scope: Scope,
-        session: Session | None,
-        rules: RecallRules,
-        weight: Mapping[str, float],
-    ) -> Candidate | None:
-        """Return a note, or what gives its thing a newer value.
+    def _told(self, candidates: list[Candidate], query: Query, min_chance: float) -> list[Candidate]:
+        """Return the candidates, turns as the outcomes of their matters."""
+        if not candidates or candidates[0].chance < POSSIBLE * min_chance:
+            return candidates
+        turns = [row for row in candidates if row.chunk.category == Category.CONVERSATION][:TURNS_LOOKED_AT]
+        told: dict[str, list[Candidate]] = {}
+        for row in turns:
+            matter = matter_of(row.chunk, query.terms, self.retriever.terms)
+            outcome = outcome_of(row.chunk, self.outcomes.of(row.chunk.project_id, row.chunk.session_id), matter)
+            if outcome is None:
+                continue
+            row.chunk, row.matter = as_told(row.chunk, outcome), matter
+            first, *_ = rows = [*told.get(outcome.id, ()), row]
+            told[outcome.id] = rows
+            if first is not row and matter.share(matter.hit & matter.asked, row.chunk.terms.split()) >= OF_PROMPT:
+                first.chance = 1 - (1 - first.chance) * (1 - row.chance)  # any of a matter's turns may help
+        for rows in told.values():
+            newer = [first for first, *_ in told.values() if amends(first.chunk, rows[0].chunk, self.retriever.terms)]
+            newest = max(newer, key=lambda row: row.chunk.at_ms, default=None)
+            if newest is not None:
+                newest.chance = max(newest.chance, rows[0].chance)
+            for row in rows:
+                row.newer = newest
+        return sorted(candidates, key=lambda row: -round(row.chance, 2))
 
-        None where the context has that.
-        """
-        newer = newest_of(note, found)
-        if newer is None or self.retriever.is_templated(opening_in(newer.chunk.terms), scope):
-            return note
-        if in_context(newer.chunk, session):
-            return None
-        mark = mark_of(newer.chunk.category, newer.chunk.role)
-        text = snippet(newer.chunk.text, weight, rules.budget.max_entry_chars - len(mark))
-        return replace(note, chunk=newer.chunk, snippet=mark + text)
+    def _open_work(self, scope: Scope) -> list[Candidate]:
+        return self.notes.open_work(scope.project_ids[0]) if scope.project_ids else []
+
+    def _listed(self, tasks: list[Candidate], query: Query, rules: RecallRules, *, is_first: bool) -> Recalled:
+        """Return the open work for a prompt that asks for it."""
+        budget = replace(rules.budget, max_entries=LISTED * rules.budget.max_entries)
+        block = Pipeline(self.superseded, None, rules.min_chance, budget, {}).run(tasks)
+        return Recalled(block, self._mode(), Gate.OPEN, query, None, 1.0, tuple(tasks), is_first=is_first)
 
     def _of_plan(
         self, prompt: str, scope: Scope, rules: RecallRules, session: Session | None, started: float
@@ -328,16 +364,13 @@ class Recall:
         The host clears the context before it submits a plan. session: None where the plan comes later: silence.
         """
         query = plan_query(prompt)
-        notes = self._notes(query, scope, rules, session, None) if session is not None else []
-        if not notes:
-            return Recalled("", self._mode(), Gate.PLAN, query)
-        notes, block = notes_block(notes, [], rules.budget, session)
+        notes = self._notes(query, scope, ()) if session is not None else []
+        pipeline = Pipeline(self.superseded, session, rules.min_chance, rules.budget, {})
+        block = pipeline.run(notes)
+        if not block:
+            return Recalled("", self._mode(), Gate.PLAN, query, candidates=tuple(notes))
         took_ms = (time.perf_counter() - started) * 1000
         return Recalled(block, self._mode(), Gate.OPEN, query, None, 0.0, tuple(notes), took_ms, is_first=True)
 
-    def _notes(
-        self, query: Query, scope: Scope, rules: RecallRules, session: Session | None, rare: Collection[str] | None
-    ) -> list[Candidate]:
-        if not scope.project_ids or not rules.budget.max_entries:
-            return []
-        return self.notes.choose(query, scope.project_ids[0], session, rare=rare)
+    def _notes(self, query: Query, scope: Scope, rare: Collection[str]) -> list[Candidate]:
+        return self.notes.choose(query, scope.project_ids[0], rare) if scope.project_ids else []

@@ -40,6 +40,18 @@ _ENGLISH = re.compile(
     r"|\b(?:what|which|where|when|who|how) (?:was|is|were|are) (?:it|that)$",
     re.IGNORECASE,
 )
+OPEN_WORK_CHARS = 80
+_OPEN_WORK = re.compile(
+    r"\bwhat(?:'?s| is| are| do (?:i|we) have| else is)? (?:still )?"
+    r"(?:to do|open|left(?: to do)?|next|pending|remaining|outstanding|unfinished)\b|\bwhat remains\b"
+    r"|\bwhat (?:should|do|can) (?:i|we) (?:do|work on|tackle|pick up) (?:next|now|today)\b|\bto-?do list\b"
+    r"|\b(?:open|remaining|pending|unfinished) (?:tasks?|work|items?|todos?)\b|\b(?:my|our) (?:to-?dos?|tasks?)\b"
+    r"|(?:남은|남아 ?있는|안 ?끝난|밀린|미완료|열린) ?(?:작업|일|할 ?일|태스크|업무|거|것|게)"
+    r"|할 ?일(?:이|은|들|들이)? ?(?:뭐|뭔|무엇|있|목록|알려|보여|남)"
+    r"|(?:뭐|무엇|뭘)(?:가|이|를)? ?(?:남았|남아|해야 ?(?:하|해|되|돼|할)|하면 ?(?:돼|되))"
+    r"|다음(?:에|엔|은)? ?(?:뭐|무엇|뭘|할 ?일)",
+    re.IGNORECASE,
+)
 _POINTS = re.compile(
     r"\b(?:this|that|these|those|it|them|all|everything|first|last|next|previous|above|below|now|please|not|no|yes|i|you"
     r"|we|is|are|was|were|has|have|can|should|will|fails?|failed)\b|(?<![가-힣])(?:이|그|저|이거|그거|저거|이걸|그걸|이것|그것|위|아래|다음|지금|이제|방금|응|네|아니|좀)(?![가-힣])",
@@ -62,6 +74,13 @@ def asks_in_words(text: str) -> bool:
     if _ENGLISH.search(line):
         return True
     return not _ORDERS.search(line) and bool(_INTERROGATIVE.search(line) or _YES_OR_NO.search(line))
+
+
+def asks_open_work(text: str) -> bool:
+    """True for a short question for the work that is open."""
+    line = text.strip()
+    is_order = bool(re.search(r"[.!]$", line)) and "?" not in line
+    return len(line) <= OPEN_WORK_CHARS and "\n" not in line and not is_order and bool(_OPEN_WORK.search(line))
 
 
 def names_a_thing(text: str) -> bool:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from memlayer.text.context_block import ELLIPSIS, best_sentences, cut, flatten
 from memlayer.text.sentences import is_question, sentences
 from memlayer.text.terms import index_terms
+from memlayer.turns.questions import REQUESTS, begins
 from memlayer.turns.turn import ASSISTANT, USER
 
 MOST_SENTENCES = 3
@@ -26,6 +27,7 @@ _FINDING = re.compile(
     re.IGNORECASE,
 )
 _LABEL = re.compile(r"^(?:#|\||[\W\d]*\*\*[^*]+\*\*:?\W*$)")
+_VALUE = re.compile(r"\d|`")
 _FENCE = "```"
 WINDOW_CHARS = 56
 
@@ -59,14 +61,23 @@ def snippet(
     max_chars: int,
     is_stale: Callable[[str], bool] = lambda text: False,
     most: int = MOST_SENTENCES,
+    *,
+    as_evidence: bool = False,
 ) -> str:
     """Return a memory's best sentences; "" if the best one is stale.
 
-    Stale sentences are left out. rarity: weight of each query term. most: the number of sentences.
+    Stale sentences are left out. rarity: weight of each query term. most: the number of sentences. as_evidence: without
+    the person's questions and requests; "" where nothing else is there.
     """
     sentences = sentences_of(text)
     if not sentences:
         return cut(flatten(text), max_chars)
+    if as_evidence:
+        told = [row for row in sentences if not (row.is_prompt and asks(row.text))]
+        is_short = sum(len(row.text) for row in told) < SHORT_CHARS
+        if is_short and all(begins(row.text) for row in told):
+            return ""
+        sentences = sentences if is_short else told  # "6380." needs its question
     value = values(sentences, rarity)
     order = sorted(range(len(sentences)), key=lambda place: -value[place])
     stale = {place for place in order if is_stale(sentences[place].text)}
@@ -81,6 +92,11 @@ def snippet(
         return _window(texts[kept[0]], rarity, max_chars)
     chosen = [value[place] + 1e-6 if place in kept else 0.0 for place in range(len(sentences))]
     return best_sentences(texts, chosen, max_chars)
+
+
+def asks(sentence: str) -> bool:
+    """True for a question or request without a value: it states nothing."""
+    return not _VALUE.search(sentence) and (is_question(sentence) or bool(REQUESTS.search(sentence)))
 
 
 def values(sentences: Sequence[Sentence], rarity: Mapping[str, float]) -> list[float]:

@@ -274,7 +274,7 @@ def edges_of_memory(memory: Memory, repeats: Iterable[str]) -> list[Edge]:
 
     repeats: the turns of later sessions that said it again.
     """
-    if memory.known_kind in (Kind.ENTRY, Kind.TOPIC):
+    if memory.known_kind in (Kind.ENTRY, Kind.TOPIC, Kind.OUTCOME):
         return []  # their turns say the same
     project_id = memory.project_id
     out = [

@@ -72,8 +72,8 @@ class Budget:
     """max_chars counts the whole block; all are characters but max_entries."""
 
     max_entries: int = 3
-    max_entry_chars: int = 240
-    max_chars: int = 800
+    max_entry_chars: int = 900
+    max_chars: int = 1400
 
 
 def flatten(text: str) -> str:

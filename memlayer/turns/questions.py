@@ -103,11 +103,16 @@ def is_non_answer(prompt: str, answers: Sequence[str]) -> bool:
     return without * 2 >= len(first)
 
 
+def begins(sentence: str) -> bool:
+    """True for a sentence that only begins a search."""
+    return bool(_BEGINS.search(sentence))
+
+
 def _states(answers: Sequence[str]) -> bool:
     """True if a sentence neither asks back nor only begins a search."""
     for answer in answers:
         for span in sentences(answer):
             sentence = answer[span.start : span.end]
-            if not (is_question(sentence) or _BEGINS.search(sentence)):
+            if not (is_question(sentence) or begins(sentence)):
                 return True
     return False

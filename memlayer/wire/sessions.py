@@ -51,6 +51,7 @@ class SessionFacts(Message):
     memory_asked_compaction_count: int = -1
     asked_prompt_id: str = ""
     summarized_ms: int = 0
+    outcomes_ms: int = 0
     noted_ms: int = 0
     team_told_ms: int = 0
     is_run: bool = False

@@ -17,11 +17,11 @@ from memlayer.indexing.ingest import Ingest
 from memlayer.indexing.term_stats import TermStats
 from memlayer.model import Memory, Scope, turn_memory_id
 from memlayer.ports import Embedder, MemoryQuery, Vector
+from memlayer.recall.outcomes import Outcomes, SupersededStatements
 from memlayer.recall.project_notes import ProjectNotes
 from memlayer.recall.recall import Recall, Recalled, RecallRules
 from memlayer.recall.retriever import Retriever
 from memlayer.recall.session_words import LiveSessions
-from memlayer.recall.superseded import SupersededStatements
 from memlayer.records.projects import Projects
 from memlayer.records.sessions import Session, Sessions
 from memlayer.records.tombstones import Tombstones
@@ -72,7 +72,9 @@ class TurnsInMemory:
         self.live = LiveSessions(self.store)
         superseded = SupersededStatements(self.store)
         notes = ProjectNotes(self.store, terms)
-        self.recall = Recall(Retriever(self.store, lambda: embedder, terms), self.live, superseded, notes)
+        self.outcomes = Outcomes(self.store, terms)
+        retriever = Retriever(self.store, lambda: embedder, terms)
+        self.recall = Recall(retriever, self.live, superseded, notes, self.outcomes)
 
     @classmethod
     def by_the_shipped_model(cls, home: Path, said: Sequence[tuple[str, str]], a_session: int = 5) -> TurnsInMemory:

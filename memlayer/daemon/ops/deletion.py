@@ -132,6 +132,7 @@ def erase(state: State, selection: Selection, *, keep_sources: bool = False) -> 
         plan = services.forget.plan(selection, keep_sources=keep_sources)
         removed, project_ids = services.forget.forget(plan)
         left = renew(state, services, project_ids)
+        intake.submit_summaries(state)  # outcomes of the turns that stay
     except OSError as bad:
         raise DaemonError(UNFINISHED % (bad.strerror, bad.filename)) from bad
     return plan, removed, left

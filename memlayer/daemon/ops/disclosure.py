@@ -50,7 +50,7 @@ MAX_FILES, MAX_PATH_CHARS = 8, 300  # of a model's memory
 
 def search(state: State, arguments: tool_ops.MemSearch, progress: Progress) -> tool_ops.TextForModel:
     """Return index lines of the best hits, with their citations."""
-    if not (arguments.query or arguments.file or arguments.error):
+    if not (arguments.query or arguments.file or arguments.error or arguments.kind == Kind.TASK):
         raise UserError("query is missing")
     scope, limit = scope_of(state, arguments.project_dir), min(MAX_HITS, arguments.limit)
     if arguments.error:
@@ -68,10 +68,21 @@ def search(state: State, arguments: tool_ops.MemSearch, progress: Progress) -> t
         memory_ids=memory_ids, is_named=is_named,
     )  # fmt: skip
     entries, total = counted_entries(services_of(state), state.rules.recall, words, scope, filters, limit)
+    if kind and not entries and not arguments.file:  # "anything open?" shares no word with a task
+        entries, total = _open_work(services_of(state), scope, limit)
     if scope.project_ids is None:
         entries = [replace(entry, project=state.projects.name(entry.memory.project_id)) for entry in entries]
     text = disclosure.index_text(arguments.query, entries, total=total)
     return tool_ops.TextForModel(text=text, ids=[entry.memory.citation for entry in entries])
+
+
+def _open_work(services: Services, scope: Scope, limit: int) -> tuple[list[IndexEntry], int]:
+    """Return a scope's open tasks, newest first, and their number."""
+    query = MemoryQuery(category=Category.CORE, kind=Kind.TASK, is_current=True, limit=COUNTED)
+    scopes = [""] if scope.project_ids is None else scope.project_ids
+    rows = [row for project_id in scopes for row in services.store.memories(replace(query, project_id=project_id))]
+    rows.sort(key=lambda row: -row.at_ms)
+    return [IndexEntry(row, row.text) for row in rows[:limit]], len(rows)
 
 
 def _cures(services: Services, error: str, project_id: str, session_id: str) -> list[IndexEntry]:

@@ -183,6 +183,7 @@ def settle_memories(state: State, session: Session) -> None:
 def settle(state: State, session: Session) -> None:
     """Settle a session at its end: store, summary, files, indexes."""
     settle_memories(state, session)
+    _draw_outcomes(state, session)
     _sum_up(state, session)
     if session.project_id:
         growth.renew(state, session.project_id)
@@ -237,10 +238,20 @@ def _sum_up_next(state: State) -> None:
     session = pending[0]
     if not session.ended:
         catch_up_session(state, session)
-    if _sum_up(state, session):
+    _draw_outcomes(state, session)
+    if session_summary.is_stale(session, unix_ms()) and _sum_up(state, session):
         log.info("summed up a session that ended %s", "without a word" if not session.ended else "earlier")
     if len(pending) > 1:
         submit_summaries(state)
+
+
+def _draw_outcomes(state: State, session: Session) -> None:
+    """Keep the outcomes of a session's matters."""
+    said_ms = session.said_ms
+    state.services.result().outcomes.renew(session.id)
+    session.outcomes_ms = said_ms
+    state.sessions.changed(session)
+    state.sessions.save_changed()
 
 
 def _sum_up(state: State, session: Session) -> bool:

@@ -277,7 +277,7 @@ def test_a_transcripts_commands_are_redacted(tmp_path: Path) -> None:
 
 def test_who_is_to_be_summed_up() -> None:
     now_ms = 100 * HOUR_MS
-    over = Session(id="over", project_id="p", said_ms=now_ms - 9, last_ms=now_ms - 5, ended="other")
+    over = Session(id="over", project_id="p", said_ms=now_ms - 9, last_ms=now_ms - 5, ended="other", outcomes_ms=now_ms)
     assert pending([over], now_ms) == [over]
     for kept in (
         over.changed(summarized_ms=over.said_ms),
@@ -289,4 +289,5 @@ def test_who_is_to_be_summed_up() -> None:
         assert pending([kept], now_ms) == [], kept
     died = over.changed(ended="", last_ms=now_ms - HOUR_MS, said_ms=now_ms - HOUR_MS)
     went_on = over.changed(summarized_ms=over.said_ms - 1)
-    assert pending([died, went_on], now_ms) == [died, went_on]
+    undrawn = over.changed(summarized_ms=over.said_ms, outcomes_ms=0)
+    assert pending([died, went_on, undrawn], now_ms) == [died, went_on, undrawn]

@@ -30,7 +30,7 @@ def project_file(folder: Path, text: str) -> str:
 
 def test_without_any_source_the_defaults_hold_and_models_are_kept_under_the_home(home: Path) -> None:
     settings = load_settings(str(home), {})
-    assert (settings.recall.max_entries, settings.recall.max_entry_chars, settings.recall.max_chars) == (3, 240, 800)
+    assert (settings.recall.max_entries, settings.recall.max_entry_chars, settings.recall.max_chars) == (3, 900, 1400)
     assert (settings.recall.min_chance, settings.chunking.max_tokens, settings.chunking.overlap_tokens) == (
         Settings().recall.min_chance,
         400,

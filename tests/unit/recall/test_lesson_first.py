@@ -184,4 +184,4 @@ def test_the_reason_says_so(memory: TurnsInMemory) -> None:
     noted(memory, lesson, "s1", Kind.CAUSE)
     found = memory.ask(asked + ", what did we find last time?", RecallRules(min_chance=0.0))
     reasons = {row.reason for row in found.candidates if row.chunk.category is Category.CONVERSATION}
-    assert reasons <= {Reason.LESSON, Reason.NOTED}
+    assert reasons <= {Reason.LESSON}

@@ -209,10 +209,10 @@ class TestRoom:
         assert {one.chunk.memory_id for one in found.entries} == ids(found)
 
     def test_entry_is_cut_to_remaining_room(self, memory: TurnsInMemory) -> None:
-        memory.turn("s1", "p1", PORT_ASKED, PORT_ANSWER + " 그리고 로그는 매일 밤에 지운다." * 15)
-        room = replace(EVERYTHING, budget=Budget(5, 800, 600))
+        memory.turn("s1", "p1", PORT_ASKED, PORT_ANSWER + " 그리고 결제 모듈 포트의 로그는 매일 밤에 지운다." * 15)
+        room = replace(EVERYTHING, budget=Budget(5, 240, 360))
         block = memory.ask(PORT_AGAIN, room).block
-        assert "5433" in block and "…" in block and 500 < len(block) <= 600
+        assert "5433" in block and "…" in block and 330 <= len(block) <= 360
 
     def test_a_long_turn_is_one_entry(self, memory: TurnsInMemory) -> None:
         told = memory.turn(

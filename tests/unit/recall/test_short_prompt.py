@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memlayer.recall.short_prompt import asks_in_words, names_a_thing, states
+from memlayer.recall.short_prompt import asks_in_words, asks_open_work, names_a_thing, states
 from memlayer.text.terms import query_terms
 from tests.unit.recall.test_need import signals
 
@@ -49,3 +49,22 @@ def test_statement_has_all_words_in_a_sentence() -> None:
     assert states(said, query_terms("redis port")) and states(said, query_terms("배포 요일"))
     assert not states(said, query_terms("staging url")), "a question states nothing"
     assert not states(said, query_terms("redis url")) and not states(said, [])
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    ["오늘 할 일이 뭐야?", "남은 작업 뭐 있지?", "What is still open?", "what next?", "what is left to do",
+     "다음에 뭐 하지?",
+     "show me the open tasks", "뭐가 남았지?"],
+)  # fmt: skip
+def test_questions_for_open_work(prompt: str) -> None:
+    assert asks_open_work(prompt)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    ["What opens the port?", "fix the next button", "할 일 목록 화면을 고쳐줘.", "what did we decide about open ports?",
+     "the file is still open.", "남은 인자를 지워줘"],
+)  # fmt: skip
+def test_other_prompts_ask_for_no_list(prompt: str) -> None:
+    assert not asks_open_work(prompt)

@@ -98,3 +98,21 @@ def test_odd_texts_stay_within_the_room(text: str) -> None:
 def test_answer_in_other_language_is_shown(text: str, question: str, due: str) -> None:
     padded = text + " Nothing else changed in any of the other places that were looked at." * 4
     assert due in snippet(padded, dict.fromkeys(query_terms(question), 5.0), 240)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("User: can you look at the comments?\nAssistant: Let me look.", ""),
+        ("User: 댓글 좀 봐줄래?\nAssistant: 확인해 볼게요.", ""),
+        ("User: redis 포트가 뭐였지?\nAssistant: 6380 입니다.", "redis 포트가 뭐였지? 6380 입니다."),
+        ("User: redis 포트를 6380으로 해줘\nAssistant: 바꿨습니다.", "redis 포트를 6380으로 해줘 바꿨습니다."),
+        (
+            "User: why is the search slow?\nAssistant: The search scans the whole table since there is no index.",
+            "The search scans the whole table since there is no index.",
+        ),
+        ("User: where is the cart stored?", ""),
+    ],
+)
+def test_a_question_is_no_evidence(text: str, told: str) -> None:
+    assert snippet(text, {"redis": 3.0, "search": 2.0}, 240, as_evidence=True) == told
