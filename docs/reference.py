@@ -86,7 +86,8 @@ environment variables `MEMLAYER_<GROUP>__<NAME>` (two underscores).
 `memlayer config set recall.max_entries 3` and `memlayer config unset recall.max_entries` (or several) edit the file for
 you: values are checked before the file is written, and your comments are kept. The daemon reads the
 settings when it starts: `memlayer daemon restart` makes a change take effect (`agent`,
-`query_classification` and `soul` are read when a talk begins). `memlayer config` shows the
+`query_classification` and `soul` are read when a talk begins, `recall`, `working_set` and `moments` at each hook).
+`memlayer config` shows the
 values in force and the source of each. `memlayer doctor` and the start of a session report an unknown name
 or a value out of bounds, with its file. Until it is corrected, its whole group uses its defaults, the other
 groups keep their values, and everything switched off with `enabled: false` stays off; an `enabled` that is

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from memlayer.config.consolidation import daemon_variables, language_model_variables, write_daemon_variables
 from memlayer.config.edit import set_setting, unset_setting
-from memlayer.config.files import is_outdated, settings_stamp
+from memlayer.config.files import GIVING, is_outdated, settings_stamp
 from memlayer.config.load import (
     ignored_variables,
     load_project_settings,
@@ -23,6 +23,7 @@ from memlayer.config.privacy import write_own_patterns
 
 __all__ = [
     "FIRST_KEYS",
+    "GIVING",
     "ProjectSettings",
     "SettingDescription",
     "Settings",

@@ -16,6 +16,7 @@ from memlayer.edge.home import paths
 from memlayer.errors import UserError
 
 MAX_BYTES = 65_536
+GIVING = ("recall", "working_set", "moments")  # groups that a running daemon reads again from a valid file
 # Read at each talk's start by the command line, and by each hook: no daemon need be restarted for them.
 READ_ANEW = ("agent", "query_classification", "soul", "enabled")
 MAX_BRACKETS = 200

@@ -32,7 +32,7 @@ from memlayer.daemon.ops.requests import handlers
 from memlayer.daemon.ops.sharing import share, team
 from memlayer.daemon.resources.jobs import where
 from memlayer.daemon.resources.state import Send, State
-from memlayer.daemon.tasks import batches
+from memlayer.daemon.tasks import batches, derived
 from memlayer.edge.home import paths
 from memlayer.edge.ipc import protocol
 from memlayer.edge.ipc.client import peer_uid
@@ -89,6 +89,8 @@ class Dispatch:
         if is_work and state.has_broken_runtime and started - state.opened_s > FRESH_S:
             log.error("leaving: the runtime does not work")  # a fresh process may find it mended
             state.leaving.set()
+        if state.read_settings() and state.is_open:
+            derived.changed(state, state.projects.scopes())
         if state.leaving.is_set() and is_work:
             send(protocol.VERSION, b"leaving")
             return

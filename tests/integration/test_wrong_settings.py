@@ -53,7 +53,7 @@ def test_a_mistake_made_while_a_daemon_runs_is_told_at_the_next_start(hook: Hook
         assert hook("session_start", "s5", source="startup").output.get("systemMessage") is None
 
 
-@pytest.mark.parametrize("text", [json.dumps({**MENDED, "recall": {"max_entries": 1}}), None])
+@pytest.mark.parametrize("text", [json.dumps({**MENDED, "chunking": {"max_tokens": 300}}), None])
 def test_unread_settings_are_reported(home: Path, project: Path, text: str | None) -> None:
     cli = Cli(home, project)
     with Daemon(ROOT, home, MENDED):
@@ -73,7 +73,9 @@ def test_unread_settings_are_reported(home: Path, project: Path, text: str | Non
 def test_unset_of_what_is_not_set_asks_for_no_restart(home: Path, project: Path) -> None:
     cli = Cli(home, project)
     with Daemon(ROOT, home, MENDED):
-        assert "still uses the old value" in cli("config", "set", "recall.max_entries", "2").stdout
+        assert "still uses the old value" in cli("config", "set", "chunking.max_tokens", "300").stdout
+        assert "has its default again" in cli("config", "unset", "chunking.max_tokens").stdout
+        assert "still uses the old value" not in cli("config", "set", "recall.max_entries", "2").stdout
         for key in ("recall.max_chars", "files.enabled", "capture.tell_rules"):
             assert cli("config", "unset", key).stdout == f"{key} is not set in {home}/config.yaml.\n"
         assert "has its default again" in cli("config", "unset", "recall.max_entries").stdout
@@ -97,3 +99,24 @@ def test_persons_switch_keeps_nothing_with_and_without_a_daemon(
     assert [path for path in (home / "spool").iterdir() if "bluebird" in path.read_text()] == []
     refused = Cli(home, project)("remember", "배포는 금요일")
     assert refused.returncode == 1 and "config.yaml" in refused.stderr
+
+
+def test_giving_is_switched_off_and_on_while_a_daemon_runs(hook: HookRunner, home: Path) -> None:
+    with Daemon(ROOT, home, MENDED | {"capture": {"enabled": True}}) as daemon:
+        hook.turn("s1", "p1", "결제 모듈 포트는 몇 번으로 하지?", "결제 모듈 포트는 5433으로 정했습니다.")
+        hook("session_end", "s1", reason="other")
+        daemon.settle()
+
+        def told(session: str) -> str:
+            start = hook("session_start", session, source="startup").context
+            prompt = {"prompt": "결제 모듈 포트가 몇 번이었지?", "prompt_id": "p" + session}
+            return str(start) + str(hook("user_prompt_submit", session, **prompt).context)
+
+        assert "5433" in told("s2")
+        off = {"recall": {"enabled": False}, "working_set": {"enabled": False}}
+        (home / "config.yaml").write_text(json.dumps({**MENDED, "capture": {"enabled": True}, **off}))
+        daemon.settle()
+        assert "5433" not in told("s3")
+        (home / "config.yaml").write_text(json.dumps({**MENDED, "capture": {"enabled": True}}))
+        daemon.settle()
+        assert "5433" in told("s4")

@@ -11,12 +11,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from memlayer import __version__, compose
-from memlayer.config import Settings, load_project_settings
+from memlayer.config import GIVING, Settings, load_project_settings, load_what_holds, settings_stamp
 from memlayer.daemon.resources.jobs import Jobs
 from memlayer.daemon.resources.memory import rss_bytes
 from memlayer.daemon.resources.rule_notices import RuleNotices
 from memlayer.daemon.resources.waiting import Waiting
 from memlayer.edge.capture import spool
+from memlayer.edge.home import paths
 from memlayer.edge.home.project import Place
 from memlayer.edge.ipc import protocol
 from memlayer.errors import EmbedderError
@@ -35,6 +36,14 @@ Send = Callable[[bytes, bytes], None]  # (tag, body). Raises OSError when the cl
 
 def no_report(phase: str, done: int, total: int) -> None:
     """Report no progress: nobody waits for the job."""
+
+
+def _file_of(home: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(paths.settings(home))
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
 
 
 class EmbedderSlot:
@@ -149,8 +158,29 @@ class State:
     rules: compose.Rules = field(init=False)
     _by_project: dict[str, tuple[float, compose.Rules]] = field(default_factory=dict)
 
+    _file: tuple[int, int] | None = None  # modification time and size of the settings when they were read
+
     def __post_init__(self) -> None:
         self.rules = compose.Rules.of(self.settings)
+        self._file = _file_of(self.home)
+
+    def read_settings(self) -> bool:
+        """Take changed settings of giving from the file; True if any."""
+        file = _file_of(self.home)
+        if file == self._file:
+            return False
+        self._file = file
+        stamp = settings_stamp(self.home)
+        settings, problem = load_what_holds(self.home, os.environ)
+        changed = {name: getattr(settings, name) for name in GIVING}
+        if problem or all(getattr(self.settings, name) == group for name, group in changed.items()):
+            return False
+        self.settings = self.settings.model_copy(update=changed)
+        if self.settings.model_dump() == settings.model_dump():
+            self.settings_stamp = stamp
+        self.rules = compose.Rules.of(self.settings)
+        self._by_project.clear()
+        return True
 
     def rules_for(self, place: Place) -> compose.Rules:
         """Return the user's rules, with the changes of a project's own file."""
