@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from memlayer.briefing import listed_start, past_sessions
+from memlayer.briefing import listed_start, own_statements, past_sessions
 from memlayer.briefing.listed_start import REST_SESSIONS, Known
 from memlayer.briefing.standing_orders import orders_in_force
 from memlayer.consolidation.authors import without_echoes
@@ -17,6 +17,7 @@ from memlayer.text import context_block
 from memlayer.transcripts import host_memory
 
 MAX_TASKS = 3
+MAX_LINES = 3  # of past sessions, behind statements
 FRESH_SESSIONS = 3  # later ones in which a task may go unmentioned (of 75 such lines 48 were idle, 20 untrue)
 TURNS_LOOKED_AT, SUMMARIES_LOOKED_AT = 300, 40
 MAX_NOTES, MAX_OF_TEAM = 1000, 2
@@ -116,7 +117,9 @@ def _sessions(
     gone = {(row.session_id, row.prompt_id) for row in over if row.prompt_id}
     if any(row.by is Author.READER for row in summaries):
         return past_sessions.summed_up(summaries, reports, gone, rules)
-    return past_sessions.listed(reports, summaries, gone, rules)
+    scripts = past_sessions.of_a_script(reports)
+    said = own_statements.stated([row for row in reports if row.id not in scripts], gone, rules)
+    return [*said, *past_sessions.listed(reports, summaries, gone, rules)[: MAX_LINES if said else None]]
 
 
 def live_tasks(core: Sequence[Memory], heard: Sequence[Memory]) -> list[Memory]:
