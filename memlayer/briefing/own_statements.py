@@ -1,4 +1,4 @@
-"""Statements of the person's prompts, for a start that no model's notes fill."""
+"""Statements of the person's prompts, for a start without notes."""
 
 from __future__ import annotations
 
