@@ -31,9 +31,10 @@ LETTING_TERMS = frozenset(
     ).split()
 )  # terms of the taking back itself. What it says beside them names its rule
 BAN_WORDS = 5  # and as short a prohibition behind a rule: "store won as integers. no floats"
-# Signs that a sentence asks, is cut off, or needs a text that is not here.
-_UNFIT = ("question", "unfinished", "points_away", "outside", "guess", "moment", "set_phrase")
-_UNFIT_FOR_WISH = ("one_off", "question", "unfinished", "outside", "guess", "moment")
+# Signs that a sentence asks or is cut off, or that it needs a text that is not here.
+_OPEN = ("question", "unfinished")
+_UNFIT = ("points_away", "outside", "guess", "moment", "set_phrase")
+_UNFIT_FOR_WISH = ("one_off", "outside", "guess", "moment")
 _CODE = re.compile(r"[\w/.-]+\.\w{1,4}:\d+|[→←✓✅❌⚠☐✗│╭╰]|->|=>|\b(?=[0-9a-f]*\d)[0-9a-f]{7,}\b")
 _HANGUL = re.compile("[가-힣]")
 _JOINT = re.compile(r",? (?:and|but|그리고|근데|그런데|대신) ")
@@ -172,21 +173,21 @@ def _is_plain_rule(candidate: SpokenSentence) -> bool:
     text, plain = trimmed(candidate.text), trimmed(candidate.plain)
     if candidate.asks or _CODE.search(text) or has("lets_go", plain) or has("allows", plain):
         return False
-    orders = [plain, *(plain[: mark.start()] for mark in _REASON.finditer(plain))]  # ", 로그도 마찬가지" may follow
-    core = _INVERTED.sub("", plain)
-    if any(has("wish", order) for order in orders) and not any(has(sign, core) for sign in _UNFIT_FOR_WISH):
+    clauses = [plain, *(plain[: mark.start()] for mark in _REASON.finditer(plain))]  # ", 로그도 마찬가지" may follow
+    orders = [row for row in clauses if not any(has(sign, _INVERTED.sub("", row)) for sign in _OPEN)]
+    if any(has("wish", order) for order in orders) and not any(has(sign, plain) for sign in _UNFIT_FOR_WISH):
         return True
-    if any(has(sign, core) for sign in _UNFIT):
+    if any(has(sign, plain) for sign in _UNFIT):
         return False
     if _HANGUL.search(plain):
         return any(map(_is_korean_rule, orders))
-    return has("rule_always", plain) or has("rule_each", plain)
+    return any(has("rule_always", order) or has("rule_each", order) for order in orders)
 
 
 def _forbids(candidate: SpokenSentence) -> bool:
     """True for a prohibition that a short rule behind it makes lasting."""
     plain = trimmed(candidate.plain)
-    is_fit = not candidate.asks and not any(has(sign, plain) for sign in _UNFIT) and not _CODE.search(plain)
+    is_fit = not (candidate.asks or _CODE.search(plain) or any(has(sign, plain) for sign in (*_OPEN, *_UNFIT)))
     return is_fit and has("forbids", plain)
 
 
