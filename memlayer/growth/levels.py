@@ -39,7 +39,7 @@ class Criteria(NamedTuple):
 
 CRITERIA: dict[Level, Criteria] = {
     Level.STRUCTURED: Criteria(1, 0.5, 0, 30),
-    Level.CANDIDATE: Criteria(3, 0.7, 1, 60),
+    Level.CANDIDATE: Criteria(3, 0.7, 1, 60, needs_evidence=True),
     Level.VERIFIED: Criteria(5, 0.85, 2, 90, needs_evidence=True),
     Level.ACTIVE: Criteria(10, 0.92, 3, 180, needs_evidence=True),
 }
@@ -51,7 +51,7 @@ class Facts:
 
     strengths: of the accesses, one a session that was shown it, opened, cited or said it again. The strongest first, 1
     for a pinned memory. sessions: of these beside the first one. last_ms: Unix time of the last access, 0 for none.
-    said: sessions in which somebody said it. has_evidence: its words stand in a turn, or a person wrote them.
+    said: sessions in which somebody said it. has_evidence: a person said or kept it, or a command showed it.
     """
 
     strengths: tuple[float, ...] = ()
@@ -99,5 +99,5 @@ def _refusal(facts: Facts, criteria: Criteria, now_ms: int) -> str:
     if days > criteria.days:
         return "last used %d days ago, more than %d" % (days, criteria.days)
     if criteria.needs_evidence and not facts.has_evidence:
-        return "no evidence in a turn"
+        return "no words of a person and no output of a command prove it"
     return ""

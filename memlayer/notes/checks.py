@@ -17,7 +17,7 @@ from memlayer.notes.answer import DraftNote
 from memlayer.notes.session_turns import SessionTurn, align_in_turns
 from memlayer.text.sentences import is_question, prose, sentences
 from memlayer.text.terms import index_terms
-from memlayer.turns.evidence import Evidence, is_short
+from memlayer.turns.evidence import TOOL, Evidence, is_short
 from memlayer.turns.headline import MAX_HEADLINE_CHARS, MAX_SUBJECT_CHARS
 
 MIN_TEXT_CHARS, MAX_TEXT_CHARS = 12, 420
@@ -41,7 +41,6 @@ _NAME = re.compile(
     r"(?![A-Za-z0-9_])"
 )
 SHOWN_BY_TOOLS = frozenset((Kind.ATTEMPT, Kind.CAUSE))  # kinds that a tool's output proves
-TOOL = "tool"  # the speaker of such evidence
 _ECHO = re.compile(
     r"\"(?:quote|replaces|kind)\"|\[mem:|\[redacted:|\[left out|language model that keeps|</?session-", re.I
 )

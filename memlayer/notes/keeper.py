@@ -38,7 +38,6 @@ from memlayer.turns.evidence import from_json
 from memlayer.turns.headline import MAX_HEADLINE_CHARS
 
 MAX_ROWS = 10_000
-SAID_BY_PERSON = "user"
 SAYS = 0.6  # share of a statement's terms in a note that says it, too
 # Part of a note's id, which stays the same when an answer is applied twice.
 ORIGINS = {Author.READER: "notes-1", Author.MODEL: "notes-1 by session"}
@@ -328,7 +327,7 @@ class NoteKeeper:
 
 def rests_on_person(note: Memory) -> bool:
     """Return whether a note's quote is of a person's words."""
-    return any(proof.speaker == SAID_BY_PERSON for proof in from_json(note.evidence))
+    return any(proof.speaker == evidence.PERSON for proof in from_json(note.evidence))
 
 
 def claimed(note: Memory) -> Memory:

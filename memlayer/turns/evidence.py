@@ -23,6 +23,7 @@ MIN_QUOTE_COLUMNS = 16  # a syllable counts as two letters: "이것도 수정부
 MAX_QUOTE_CHARS = 400
 MIN_FUZZY = 0.85
 _PLAIN = {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-", "\u2014": "-", "\u00a0": " "}
+PERSON, TOOL = "user", "tool"  # speakers of evidence
 MAX_JOINED = 8  # the first words, and the newest repetitions
 MAX_FUZZY_CHARS = 60_000  # of a turn: rapidfuzz takes time proportional to it
 
@@ -49,8 +50,8 @@ class Evidence:
     """The words that a statement rests on.
 
     prompt_id: the turn; start, end: characters of the turn's spoken text; digest: SHA-256 of these characters;
-    confidence: 1.0 exact, .95 normalised, else the similarity. speaker: user or assistant, or
-    tool: then start and end count in the output of the turn's tools.
+    confidence: 1.0 exact, .95 normalised, else the similarity. speaker: PERSON, assistant or TOOL: then start and end
+    count in the output of the turn's tools.
     """
 
     prompt_id: str
@@ -136,7 +137,7 @@ def _normalised(text: str) -> tuple[str, list[int]]:
 def evidence_of(span: QuotePlace, prompt_id: str, prompt: str, answer: str) -> Evidence:
     """Return the evidence that a span of a turn's spoken text is."""
     words = spoken_text(prompt, answer)[span.start : span.end]
-    speaker = "user" if prompt and span.start < len(USER + prompt) else "assistant"
+    speaker = PERSON if prompt and span.start < len(USER + prompt) else "assistant"
     digest = hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()
     return Evidence(prompt_id, span.start, span.end, digest, span.confidence, span.method, speaker)
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.support.cli_process import Cli, runner
+from tests.support.mcp_client import McpServer
 from tests.support.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -95,3 +96,27 @@ def test_rule_cited_in_many_sessions_is_proven_and_stands_first_at_a_start(
     assert other["growth"]["level"] == 1
     told = hook("session_start", "next", source="startup").context
     assert 0 < told.index("스모크 테스트를") < told.index("Always write commit")
+
+
+def test_a_models_own_word_is_not_proven_by_models(home: Path, project: Path, hook: HookRunner, daemon: Daemon) -> None:
+    run = runner(home, project)
+    with McpServer(home, project, CLAUDE_CODE_SESSION_ID="s0") as server:
+        own = server.call("mem-remember", text="창고 동기화는 밤 두 시에 돈다")
+    citation = own.partition("[mem:")[2][:6]
+    for number in range(7):
+        session = "s%d" % number
+        hook("session_start", session, source="startup")
+        hook.turn(session, session, "동기화는 언제 돌지?", "밤 두 시에 돕니다 [mem:%s]." % citation)
+        if number % 2:
+            with McpServer(home, project, CLAUDE_CODE_SESSION_ID=session) as server:
+                assert citation in server.call("mem-remember", text="창고 동기화는 밤 두 시에 돈다")
+        hook("session_end", session, reason="exit")
+    daemon.settle()
+
+    def level() -> tuple[int, str]:
+        [match] = json.loads(run("show", citation, "--json").stdout)["matches"]
+        return match["growth"]["level"], match["growth"]["reason"]
+
+    assert level() == (1, "L2: no words of a person and no output of a command prove it")
+    run("remember", "창고 동기화는 밤 두 시에 돈다")
+    assert level()[0] == 3

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from memlayer.edge.capture.payload import RUN
 from memlayer.growth.facts import facts_of, renew
 from memlayer.growth.levels import CRITERIA, DAY_MS, Facts, Level, grow
+from memlayer.kinds import Author
 from memlayer.model import CITED, OPENED, SHOWN, Event, Memory, citation_of, replace, usage_of
 from memlayer.ports import MemoryQuery, RetentionCutoffs
+from memlayer.turns.evidence import Evidence, Method, to_json
+from memlayer.turns.remembered import BY_MODEL
 from memlayer.view.texts import proof
 from tests.support.memory_store import MemoryStore
 
@@ -41,9 +45,55 @@ def test_each_criterion_holds_at_its_edge_and_refuses_below(level: Level) -> Non
         assert grow(facts, NOW).level == level - 1 and word in grow(facts, NOW).reason, (level, word)
 
 
-def test_verified_only_with_evidence() -> None:
+def test_used_is_no_proof_without_evidence() -> None:
     assert grow(PLENTY, NOW) == (Level.ACTIVE, "")
-    assert grow(replace(PLENTY, has_evidence=False), NOW) == (Level.CANDIDATE, "L3: no evidence in a turn")
+    reason = "L2: no words of a person and no output of a command prove it"
+    assert grow(replace(PLENTY, has_evidence=False), NOW) == (Level.STRUCTURED, reason)
+
+
+def quoted(speaker: str, prompt_id: str = "t0") -> str:
+    return to_json([Evidence(prompt_id, 0, 9, "d", 1.0, Method.EXACT, speaker)])
+
+
+# Author, evidence, detail of the prompt in its turn, details of `remember` events that say it -> is it evident?
+PROOFS = {
+    "a model's own word": (Author.MODEL, "", None, [BY_MODEL], False),
+    "a model's word, said again by models": (Author.MODEL, "", None, [BY_MODEL] * 7, False),
+    "a reader's, of the model's answer": (Author.READER, quoted("assistant"), "", [], False),
+    "a rule's, of the model's answer": (Author.MODEL, quoted("assistant"), "", [], False),
+    "of a prompt that nobody typed": (Author.READER, quoted("user"), RUN, [], False),
+    "of a pasted prompt": (Author.UNCLEAR, quoted("user"), "", [], False),
+    "damaged evidence": (Author.MODEL, "[{]", "", [], False),
+    "a file's": (Author.FILE, "", None, [], False),
+    "a colleague's": (Author.COLLEAGUE, "", None, [], False),
+    "a person's, typed": (Author.PERSON, quoted("user"), "", [], True),
+    "a reader's, of the person's words": (Author.READER, quoted("user"), "", [], True),
+    "a model's, of the person's words": (Author.MODEL, quoted("user"), "", [BY_MODEL], True),
+    "of a command's output": (Author.READER, quoted("tool"), "", [], True),
+    "of a person's turn that age deleted": (Author.READER, quoted("user", "elsewhere"), "", [], True),
+    "of a command's output in a run": (Author.READER, quoted("tool"), RUN, [], True),
+    "remembered by a person": (Author.PERSON, "", None, [""], True),
+    "a model's, remembered by a person, too": (Author.MODEL, "", None, [BY_MODEL, ""], True),
+    "another's, kept by the person": (Author.ADOPTED, "", None, [BY_MODEL], True),
+}
+
+
+@pytest.mark.parametrize("name", PROOFS)
+def test_evidence_is_a_persons_words_or_a_commands_output(name: str) -> None:
+    by, evidence, prompt, remembered, is_evident = PROOFS[name]
+    store = MemoryStore()
+    said = enumerate(remembered)
+    events = [Event("r%d" % at, "remember", "m%d" % at, "p1", "", "x", at, detail=how) for at, how in said]
+    if prompt is not None:
+        events.append(Event("e1", "user", "s1", "p1", "t0", "커밋 메시지는 한국어로", 1, detail=prompt))
+    store.add_events(events)
+    made = memory(by=by, evidence=evidence, source_ids=tuple(event.id for event in events))
+    store.put_memories([made])
+    cited = [usage_of(made, CITED, session_id="c%d" % at, prompt_id="p", at_ms=NOW - at) for at in range(30)]
+    store.put_usages(cited)
+    facts = facts_of(store, [made])[made.id]
+    assert facts.has_evidence is is_evident
+    assert grow(facts, NOW).level == (Level.ACTIVE if is_evident else Level.STRUCTURED)
 
 
 def test_old_last_use_lowers_a_level() -> None:
@@ -55,7 +105,7 @@ def told(store: MemoryStore, *sessions: str) -> Memory:
     store.add_events(
         [Event("e%d" % at, "user", session, "p1", "t%d" % at, "한국어로", at) for at, session in enumerate(sessions)]
     )
-    made = memory(source_ids=tuple("e%d" % at for at in range(len(sessions))), evidence="[]")
+    made = memory(source_ids=tuple("e%d" % at for at in range(len(sessions))), by=Author.PERSON)
     store.put_memories([made])
     return made
 
