@@ -182,7 +182,10 @@ class FileSettings(Group):
 
 
 class RetentionSettings(Group):
-    """Ages at which memories are deleted, once a day; 0: never."""
+    """Ages at which memories are deleted, once a day; 0: never.
+
+    No variable is heeded here: whoever starts the daemon could have memories erased.
+    """
 
     conversation_days: Whole = setting(
         0, "Turns older than that go, with their words. Memories drawn from them stay.", unit="days", ge=0, le=36_500

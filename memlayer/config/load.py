@@ -17,9 +17,10 @@ from memlayer.config.model import PREFIX, PROJECT_KEYS, ProjectSettings, Setting
 from memlayer.edge.home import paths, project
 from memlayer.errors import UserError
 
-# Data may leave the machine only by the user's own file: the host takes variables from the settings of
-# whatever repository it was started in, and gives them to the hook that starts the daemon of all projects.
-FILE_ONLY_GROUPS = ("consolidation", "privacy", "agent", "query_classification", "soul")
+# Data may leave the machine, or be erased, only by the user's own file: the host takes variables from the settings of
+# whatever repository it was started in, and gives them to the hook that starts the daemon of all projects. A model in
+# a shell may start it as well.
+FILE_ONLY_GROUPS = ("consolidation", "privacy", "agent", "query_classification", "soul", "retention")
 
 SWITCH = "enabled"  # of the person's file, for everything: see edge.home.project.switch_off
 MAX_NAMED = 5  # mistakes in one line

@@ -128,7 +128,7 @@ def gc_verb(dry_run: bool, as_json: bool) -> None:
     \b
     Examples:
       memlayer store gc --dry-run
-      MEMLAYER_RETENTION__CONVERSATION_DAYS=90 memlayer config
+      memlayer config set retention.conversation_days 90
     """
     answer = ask(curation_ops.Gc(dry_run), as_json, is_long=True)
     days = {name: count for name, count in answer.days.items() if count}

@@ -13,7 +13,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from memlayer.config import Settings, describe, load_project_settings, load_settings
+from memlayer.config import Settings, describe, ignored_variables, load_project_settings, load_settings
 from memlayer.errors import UserError
 
 
@@ -266,3 +266,11 @@ def test_every_setting_is_described_for_the_docs() -> None:
         assert needs_no_bounds or (setting.bounds and (setting.unit or isinstance(setting.default, float | None)))
     assert described["recall.max_chars"].bounds == "0 to 9500"
     assert described["embedding.provider"].bounds == "fastembed, openai, gemini, auto, none"
+
+
+@pytest.mark.parametrize("name", ["MEMLAYER_RETENTION__TOOLS_DAYS", "memlayer_retention__core_days", "MEMLAYER_RETENTION"])
+def test_no_variable_has_memories_erased(home: Path, name: str) -> None:
+    """A model in a shell could restart the daemon with it, and what age deletes is gone."""
+    environ = {name: '{"conversation_days": 1}' if name == "MEMLAYER_RETENTION" else "1"}
+    assert load_settings(str(home), environ).retention == Settings().retention
+    assert ignored_variables(environ) == [name]
