@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from memlayer.briefing.standing_orders import orders_in_force
+from memlayer.kinds import Ended
 from memlayer.model import Memory
-from memlayer.notes.checks import Refusal
 from memlayer.turns.remembered import remember_event
 from tests.support.notes_in_memory import Noting
 from tests.support.turns_in_memory import PROJECT, T0_MS
@@ -83,12 +83,13 @@ def test_a_models_words_behind_an_unrelated_quote_are_no_rule(home_of: Noting, p
     assert rules_of(home_of) == []
 
 
-def test_a_paraphrase_that_its_quote_carries_is_a_rule(home_of: Noting) -> None:
+def test_a_paraphrase_of_a_wish_is_a_note_and_no_rule(home_of: Noting) -> None:
     prompt = "웹훅 테스트는 샌드박스 상점 test-shop-2로만 돌리고 싶어, 운영 상점은 안 돼."
     turns = home_of.tell("s1", (prompt, ANSWER))
     text = "웹훅 테스트는 샌드박스 상점 test-shop-2로만 돌린다."
     kept = home_of.answer("s1", turns, {"notes": [{"kind": "preference", "text": text, "quote": prompt, "turn": 1}]})
-    assert kept is not None and (text in rules_of(home_of) or kept.refused[0].reason is Refusal.REPEATED)
+    assert kept is not None and [row.text for row in kept.notes] == [text]
+    assert text not in rules_of(home_of)
 
 
 def test_what_a_model_ends_is_listed_with_its_reason(home_of: Noting) -> None:
@@ -105,7 +106,7 @@ def test_what_a_model_ends_is_listed_with_its_reason(home_of: Noting) -> None:
     assert kept is not None
     later = home_of.tell("s2", ("checkout.py 재시도 설정을 지웠어.", "네, 지웠습니다."))
     kept = home_of.answer("s2", later, {"notes": [], "drop": [kept.notes[0].citation]})
-    assert kept is not None and [row.reason for row in kept.ended] == [Refusal.DROPPED]
+    assert kept is not None and [row.ended_because for row in kept.ended] == [Ended.UNTRUE]
 
 
 def by_model(noting: Noting, text: str) -> Memory:

@@ -44,7 +44,7 @@ def test_list_decide_and_undo(cli: Run) -> None:
     first, second = items[DOUBTFUL]["memory"]["citation"], items[SECOND]["memory"]["citation"]
     assert "Changed" in cli("review", "edit", first, SURE).stdout and SURE in core(cli)
     assert "Dropped" in cli("review", "drop", second).stdout and core(cli) == {SURE}
-    assert "you dropped it in the review" in cli("show", "--history", second).stdout
+    assert "let go" in cli("show", "--history", second).stdout
     assert listed(cli) == {} and "Nothing to review" in cli("review").stdout
     assert "Dropped" in cli("review", "drop", first).stdout and core(cli) == set()  # what was never under review, too
     assert "Undone: drop" in cli("review", "undo").stdout and core(cli) == {SURE}
