@@ -220,7 +220,7 @@ def test_large_table_gets_vector_index(folder: Path, monkeypatch: pytest.MonkeyP
     store.put_memories([make_memory(number) for number in range(400)])
     store.put_chunks([make_chunk(number, text, embedded=True) for number, text in texts.items()])
     assert store.upkeep(force=True)
-    assert "vector_idx" in str(store.stats().tables["chunks"]["indexes"])
+    assert "vector_idx" in store.stats().tables["chunks"].indexes
     everywhere = Scope(None)
 
     def best(number: int) -> str:

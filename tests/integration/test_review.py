@@ -51,7 +51,7 @@ def test_list_decide_and_undo(cli: Run) -> None:
     assert "is not under review" in cli("review", "keep", first, code=1).stderr
     assert "Undone: drop" in cli("review", "undo").stdout and core(cli) == {SURE, SECOND}
     assert "Undone: edit" in cli("review", "undo").stdout and core(cli) == {DOUBTFUL, SECOND}
-    assert "earlier wording" in cli("show", "--history", first).stdout
+    assert "reworded" in cli("show", "--history", first).stdout
 
 
 def test_merge_names_the_other(cli: Run) -> None:

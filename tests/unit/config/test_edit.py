@@ -259,7 +259,7 @@ def test_a_misspelt_line_is_removed_as_such(home: Path, project: Path) -> None:
         f"recall.max_chars is written to {file}, and in force once that file is corrected.\nWrong: {why}.\n"
     )
     held = cli("config", "get", "recall.max_chars")
-    assert (held.stdout, held.stderr) == ("800\n", f"Wrong: {why}.\n")
+    assert (held.stdout, held.stderr) == ("1400\n", f"Wrong: {why}.\n")
     assert cli("config").stderr.startswith(f"Wrong: {why}.")
     assert cli("config", "set", "daemon.log_level", "debug").stdout.startswith("daemon.log_level is now debug.\nWrong")
     done = cli("config", "unset", "recall.max_entires")
