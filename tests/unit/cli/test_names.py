@@ -162,10 +162,16 @@ def test_rules_are_lines_for_claude_md(cli: Cli) -> None:
     assert (none.returncode, none.stdout) == (0, "") and "remember" in none.stderr  # `>> CLAUDE.md` adds nothing
 
 
-def test_words_behind_two_dashes_are_no_form(cli: Cli) -> None:
-    with ScriptedDaemon(cli.home, {"search": {"mode": "hybrid", "why": "", "hits": []}}) as daemon:
+def test_a_word_like_the_option_of_a_form_is_no_form(cli: Cli) -> None:
+    changed = {"memory": MEMORY}
+    script = {"search": {"mode": "hybrid", "why": "", "hits": []}, "edit": changed, "pin": changed}
+    with ScriptedDaemon(cli.home, script) as daemon:
         cli("search", "--", "--as-prompt")
-    assert [op for op, _ in daemon.heard] == ["search"]
+        cli("edit", "x9Yz2w", "새 글", "--headline", "--pin")
+        cli("search", "포트", "--file=--error", "--kind", "--as-prompt")
+        cli("edit", "--off", "x9Yz2w", "--pin")
+    assert [op for op, _ in daemon.heard] == ["search", "edit", "search", "pin"]
+    assert (daemon.heard[1][1]["headline"], daemon.heard[2][1]["file"]) == ("--pin", "--error")
 
 
 def test_the_first_agent_asks_for_a_provider(cli: Cli) -> None:

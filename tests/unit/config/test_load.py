@@ -268,9 +268,7 @@ def test_every_setting_is_described_for_the_docs() -> None:
     assert described["embedding.provider"].bounds == "fastembed, openai, gemini, auto, none"
 
 
-@pytest.mark.parametrize(
-    "name", ["MEMLAYER_RETENTION__TOOLS_DAYS", "memlayer_retention__core_days", "MEMLAYER_RETENTION"]
-)
+@pytest.mark.parametrize("name", ["MEMLAYER_RETENTION__TOOLS_DAYS", "memlayer_retention__x", "MEMLAYER_RETENTION"])
 def test_no_variable_has_memories_erased(home: Path, name: str) -> None:
     """A model in a shell could restart the daemon with it, and what age deletes is gone."""
     environ = {name: '{"conversation_days": 1}' if name == "MEMLAYER_RETENTION" else "1"}
