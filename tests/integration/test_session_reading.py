@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import stat
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -180,8 +181,8 @@ def test_run_that_nobody_typed_replaces_no_note_of_a_person(
     hook("session_end", session_id="run", reason="other")
     daemon.wait_for(lambda: "실행의 주장: " + newer in core(daemon), "the run's claim")
     assert WISH in core(daemon)
-    summaries = [row for row in daemon.call("list", category="daily")["memories"] if row["kind"] == "session_summary"]
-    assert "test-shop-9로 옮김." in [row["text"] for row in summaries]
+    summaries = partial(daemon.call, "list", category="daily")
+    daemon.wait_for(lambda: "test-shop-9로 옮김." in [row["text"] for row in summaries()["memories"]], "the summary")
 
 
 @pytest.mark.parametrize("how", ["off", "project", "small talk"])

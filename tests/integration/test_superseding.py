@@ -82,7 +82,7 @@ def test_plain_talk_keeps_numbered_things(told: Told) -> None:
     told.daemon.settle()
     held = " ".join(told.texts())
     assert all(name in held for name in ("9001", "9002", "스프린트 4", "스프린트 5", "v1", "v2")), held
-    assert told.daemon.call("stats")["superseded"] == 0
+    assert told.daemon.call("stats")["ended_count"] == 0
 
 
 def test_remember_names_pinned_memory(told: Told) -> None:
