@@ -9,7 +9,7 @@ import pytest
 from memlayer.briefing.listed_start import BY_MODEL
 from memlayer.cli.verbs.curation.notes import TOOL
 from memlayer.daemon.resources.notes_offer import BY_SESSION_LINE
-from tests.support.host.claude_run import Claude, Run
+from tests.support.host.claude_run import AS_RUN, Claude, Run
 from tests.support.host.messages_api import Answer, Request
 
 pytestmark = [pytest.mark.host, pytest.mark.timeout(400)]
@@ -61,7 +61,7 @@ def test_without_the_permission_nothing_is_written(writing: Claude) -> None:
 
 
 def test_run_that_nobody_typed_is_not_asked(writing: Claude) -> None:
-    asked = writing(PROMPT)
+    asked = writing(PROMPT, environ=AS_RUN)
     assert BY_SESSION_LINE not in asked.turn.text
     writing.settle()
     assert writing.memlayer("list", "--category", "core")["memories"] == []
