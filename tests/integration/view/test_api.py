@@ -63,11 +63,11 @@ def test_config_is_read_and_patched(viewed: ViewedHome, page: PageProcess) -> No
     def held(answer: Any) -> dict[str, Any]:
         return {row["key"]: row["value"] for row in answer["settings"]}
 
-    done = page.api("PATCH", "/api/config", {"recall.max_entries": 2})
-    assert done.status == 200 and held(done.json)["recall.max_entries"] == 2 and done.json["changed_since_daemon"]
-    assert page.api("PATCH", "/api/config", {"recall.max_entries": "뭐"}).status == 400
-    page.api("PATCH", "/api/config", {"recall.max_entries": None})
-    assert held(page.api("GET", "/api/config").json)["recall.max_entries"] != 2
+    done = page.api("PATCH", "/api/config", {"daemon.idle_minutes": 7})
+    assert done.status == 200 and held(done.json)["daemon.idle_minutes"] == 7 and done.json["changed_since_daemon"]
+    assert page.api("PATCH", "/api/config", {"daemon.idle_minutes": "뭐"}).status == 400
+    page.api("PATCH", "/api/config", {"daemon.idle_minutes": None})
+    assert held(page.api("GET", "/api/config").json)["daemon.idle_minutes"] != 7
 
 
 def test_a_citation_is_shown(viewed: ViewedHome, page: PageProcess) -> None:
