@@ -22,7 +22,7 @@ from rich.table import Table
 
 ROOT = Path(__file__).resolve().parent.parent
 VERBS = (
-    "stats", "--help", "--version", "version", "completion bash", "search --help", "config", "list", "given", "tasks",
+    "stats", "--help", "--version", "completion bash", "search --help", "config", "list", "given", "task list",
     "notes status", "doctor",
 )  # fmt: skip
 

@@ -52,7 +52,7 @@ class Home:
             "MEMLAYER_EMBEDDING__PROVIDER": "none",
         }  # fmt: skip
         hook_bench.fill(self.home, self.project, events, 0)
-        self.memlayer("flush", "--wait")
+        self.memlayer("store", "flush", "--wait")
         self.store: ObjectStore | None = None
         if state == "folder":
             (self.base / "drive").mkdir()

@@ -9,7 +9,6 @@ import click
 from memlayer.cli.app import FORMS, cli
 from memlayer.cli.verbs import installation
 from memlayer.config import SettingDescription, describe, describe_groups
-from memlayer.edge.terminal.names import PRESENT
 
 WIDTH = 96
 NOTE = "<!-- Written by `make docs`; a test compares it with the program. -->"
@@ -65,7 +64,6 @@ Completion takes about 0.1 s. It never builds a runtime and never starts the dae
 
 ## Verbs"""
 
-EARLIER = "They work until November 2027, and name the present one on stderr."
 CONFIGURATION_HEAD = f"""\
 # Configuration
 
@@ -128,8 +126,6 @@ def cli_page() -> str:
             parts += _pages_of(cli.get_command(top, name), name, top)
             for form in [form for form in FORMS if form.split()[0] == name]:
                 parts += [f"#### {form}", _fenced(_help(cast(click.Command, cli.get_command(top, form)), form, top))]
-    old = "\n".join(f"| `{name}` | `{new}` |" for name, new in PRESENT.items())
-    parts += ["## Earlier names", EARLIER, f"| earlier | now |\n|---|---|\n{old}"]
     return "\n\n".join(parts) + "\n"
 
 

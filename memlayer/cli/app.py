@@ -12,7 +12,6 @@ import click
 from click.shell_completion import CompletionItem
 
 from memlayer.cli.terminal.typist import BY_PERSON, guarded
-from memlayer.edge.terminal.names import in_present_names
 from memlayer.edge.terminal.streams import wants_json
 
 SLASH_WITH_PROJECT = ("forget", "list", "remember", "review", "search", "task list", "team")
@@ -84,6 +83,7 @@ MEANT = {
     "add": "remember", "delete": "forget", "remove": "forget", "rm": "forget", "find": "search", "query": "search",
     "ls": "list", "status": "stats", "install": "setup", "settings": "config", "browse": "view", "why": "given",
     "todo": "task", "undo": "edit --restore", "log": "sessions", "chat": "agent", "check": "doctor", "backup": "export",
+    "version": "--version", "history": "show --history", "recall": "search --as-prompt", "pin": "edit --pin",
 }  # fmt: skip
 
 
@@ -94,9 +94,8 @@ class Verbs(click.Group):
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Translate old names of verbs, and answer --version."""
+        """Answer `help` and --version."""
         args = [*args[1:], "--help"] if args[:1] == ["help"] else args
-        args = in_present_names(args, tells=not ctx.resilient_parsing)
         if args[:1] == ["--version"] and not ctx.resilient_parsing:
             from memlayer.cli.doctor import bare
 

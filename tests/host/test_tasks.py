@@ -40,7 +40,7 @@ def session(claude: Claude, *rounds: Calls) -> Run:
 
 def listed(claude: Claude, *words: str) -> dict[str, str]:
     """Return title -> status."""
-    rows = json.loads(claude.printed("tasks", *words, "--json"))["tasks"]
+    rows = json.loads(claude.printed("task", "list", *words, "--json"))["tasks"]
     return {row["title"]: row["status"] for row in rows}
 
 

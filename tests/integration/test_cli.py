@@ -86,7 +86,7 @@ def test_brief_search_is_index_of_model(fed: Run, words: str, found: str) -> Non
     answer = json.loads(fed("search", words, "--brief", "--limit", "2", "--json").stdout)
     assert answer["text"].splitlines() == rows
     assert answer["ids"] == [row[7:13] for row in index]
-    assert f"[mem:{answer['ids'][0]}] " in fed("timeline", answer["ids"][0]).stdout
+    assert f"[mem:{answer['ids'][0]}] " in fed("show", "--around", answer["ids"][0]).stdout
     whole = fed("show", answer["ids"][0], "--brief").stdout
     assert whole.startswith(f"[mem:{answer['ids'][0]}] turn, ") and found in whole
 
@@ -180,7 +180,7 @@ def test_forgotten_memory_is_gone(tmp_path: Path) -> None:
 
 def test_reindex_rebuilds_the_index(fed: Run) -> None:
     before = search(fed, "order events")
-    assert json.loads(fed("reindex", "--json").stdout)["chunks"] > 0
+    assert json.loads(fed("store", "reindex", "--json").stdout)["chunks"] > 0
     assert search(fed, "order events")[0]["key"] == before[0]["key"]
 
 

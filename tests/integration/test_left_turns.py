@@ -108,7 +108,7 @@ def test_what_the_person_asked_to_keep_stays(daemon: Daemon, talk: Talk, cli: Cl
     daemon.settle()
     cli("remember", "정산은 저녁에만 돌린다.")
     [rule] = [row for row in daemon.call("list", category="core")["memories"] if "금요일" in row["text"]]
-    cli("pin", rule["citation"])
+    cli("edit", "--pin", rule["citation"])
     talk.back_before("p2")
     talk.turn("p3", "테스트를 돌려줘", "모두 통과했습니다.")
     assert len(core(daemon)) == 2 and marked(daemon) == {"p2"}

@@ -154,7 +154,7 @@ def test_explain_lists_score_parts(fed: Run) -> None:
 
 def test_recall_and_search_json_agree(fed: Run) -> None:
     [hit] = [one for one in hits(fed, "order events clickhouse") if one["category"] == "conversation"][:1]
-    candidates = json.loads(fed("recall", "where do order events go?", "--json").stdout)["candidates"]
+    candidates = json.loads(fed("search", "--as-prompt", "where do order events go?", "--json").stdout)["candidates"]
     same = [one for one in candidates if one["citation"] == hit["citation"]]
     assert same and {name: type(same[0][name]) for name in ("key", "snippet", "score", "parts")} == {
         name: type(hit[name]) for name in ("key", "snippet", "score", "parts")

@@ -298,7 +298,7 @@ def test_a_lost_graph_is_made_anew_and_an_export_brings_tasks_along(working: Wor
     assert working.tasks("--status", "all") == before
     other = Cli(tmp_path / "other", working.hook.project)
     other("import", str(tmp_path / "all.jsonl"))
-    rows = json.loads(other("tasks", "--status", "all", "--json").stdout)["tasks"]
+    rows = json.loads(other("task", "list", "--status", "all", "--json").stdout)["tasks"]
     assert {row["title"]: row["status"] for row in rows} == before
     end_daemons(other.home)
 

@@ -29,7 +29,6 @@ from memlayer.edge.ipc import protocol
 from memlayer.edge.ipc.client import Client
 from memlayer.edge.terminal import streams
 from memlayer.edge.terminal.launch import HELP, asks_help
-from memlayer.edge.terminal.names import in_present_names
 from memlayer.errors import MemlayerError, UserError
 
 SHELLS = ("bash", "zsh", "fish")
@@ -173,7 +172,6 @@ def read_page(name: str) -> str:
 
 def main(argv: list[str]) -> int:
     """Run a verb that needs no runtime; return the exit code."""
-    argv = in_present_names(argv)
     if not argv or asks_help(argv):
         return print_help(argv)
     if argv[0] == "completion":

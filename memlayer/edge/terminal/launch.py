@@ -16,7 +16,7 @@ from memlayer.errors import MemlayerError, UserError
 COMPLETION = "_MEMLAYER_COMPLETE"  # set by the shell that asks for completions
 SETUP_FLAGS = {"--quiet", "--no-wait", "--json"}
 # Verbs that only report: without a runtime the standard library is enough for them.
-BARE = (["doctor"], ["version"], ["--version"], ["daemon", "status"], ["completion"])
+BARE = (["doctor"], ["--version"], ["daemon", "status"], ["completion"])
 HELP = ("--help", "-h")
 
 

@@ -43,7 +43,7 @@ def launched(cli: Cli, words: str, place: int, **more: str) -> subprocess.Comple
         ("memlayer daemon re", 2, {"restart"}),
         ("memlayer store re", 2, {"reindex", "repair"}),
         ("memlayer show --around --wi", 3, {"--window"}),
-        ("memlayer timeline --wi", 2, {"--window"}),
+        ("memlayer show --around --wi", 3, {"--window"}),
         ("memlayer list --ci", 2, {"--cited"}),
         ("memlayer completion z", 2, {"zsh"}),
         ("memlayer search 결제", 2, set()),

@@ -1,8 +1,7 @@
-"""Verbs by their headings, earlier names that still work, and wrong verbs."""
+"""Verbs by their headings, and wrong verbs."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
@@ -13,7 +12,6 @@ from memlayer.cli.app import cli as program
 from memlayer.cli.terminal.typist import here
 from memlayer.cli.verbs.agent import offer_package
 from memlayer.edge.bootstrap.runtime import plugin_root
-from memlayer.edge.terminal.names import PRESENT, in_present_names
 from tests.support.cli_process import MEMORY, Cli
 from tests.support.scripted_daemon import ScriptedDaemon
 
@@ -35,47 +33,12 @@ def test_the_help_is_one_screen_under_four_headings(cli: Cli) -> None:
     assert not any("..." in line for line in lines[1:]), "a summary that is cut"
 
 
-@pytest.mark.parametrize("old", PRESENT)
-def test_an_earlier_name_works_and_says_the_present(cli: Cli, old: str) -> None:
-    now, before = cli(*PRESENT[old].split(), "--help"), cli(*old.split(), "--help")
-    assert before.stderr == f"memlayer: `memlayer {old}` is now `memlayer {PRESENT[old]}`\n"
-    assert (now.returncode, now.stderr, before.returncode) == (0, "", 0)
-    assert now.stdout == before.stdout and now.stdout
-
-
-@pytest.mark.parametrize(
-    ("typed", "means"),
-    [
-        ("recall 배포 언제야 --explain", "search --as-prompt 배포 언제야 --explain"),
-        ("files --project 집 --accept", "project accept --project 집"),
-        ("files --now", "stats --files --now"),
-        ("quarantine drop --all", "store quarantine drop --all"),
-        ("search tasks", "search tasks"),
-        ("remember history", "remember history"),
-        ("show files", "show files"),
-        ("search -- recall", "search -- recall"),
-        ("task list", "task list"),
-        ("기록", "기록"),
-        ("", ""),
-    ],
-)
-def test_names_stand_at_the_first_place_alone(typed: str, means: str) -> None:
-    assert in_present_names(typed.split(), tells=False) == means.split()
-
-
-def test_json_of_an_earlier_name_stays_json(cli: Cli) -> None:
-    with ScriptedDaemon(cli.home, {"files": {"folder": "", "files": [], "extra": {}}}) as daemon:
-        before, now = cli("files", "--json"), cli("stats", "--files", "--json")
-    assert json.loads(before.stdout) == json.loads(now.stdout) and before.stderr.count("\n") == 1
-    assert daemon.heard[0] == daemon.heard[1]
-    assert set(json.loads(cli("--version", "--json").stdout)) == {"memlayer", "protocol", "python", "platform"}
-
-
 @pytest.mark.parametrize(
     ("typed", "meant"),
     [
         ("serch", "search"), ("lst", "list"), ("remeber", "remember"), ("doctr", "doctor"), ("taks", "task"),
         ("delete", "forget"), ("find", "search"), ("confg", "config"), ("shwo", "show"), ("status", "stats"),
+        ("version", "--version"), ("history", "show --history"), ("recall", "search --as-prompt"),
     ],
 )  # fmt: skip
 def test_a_wrong_verb_is_told_the_near_one(cli: Cli, typed: str, meant: str) -> None:
@@ -92,7 +55,7 @@ def test_a_strange_verb_is_told_the_help(cli: Cli, typed: str) -> None:
 
 def test_tables_name_verbs_that_are_there() -> None:
     with click.Context(program, info_name="memlayer") as top:
-        for words in (*PRESENT.values(), *FORMS, *MEANT.values()):
+        for words in (*FORMS, *MEANT.values()):
             verb, *below = words.split()
             command = None if verb[:2] == "--" else program.get_command(top, verb)
             if command is None:
