@@ -7,11 +7,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-# Settings of earlier versions that have no effect any more.
-RETIRED = frozenset(
-    ("min_score", "weight_relevance", "weight_importance", "weight_recency", "half_life_days", "failing_calls")
-)
-
 
 def _no_bool(value: object) -> object:
     """Refuse `true` for the number 1: a slip that pydantic takes."""
@@ -33,11 +28,6 @@ def setting(
 
 class Group(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _without_retired(cls, values: object) -> object:
-        return {name: values[name] for name in values if name not in RETIRED} if isinstance(values, dict) else values
 
     @classmethod
     def valid_part(cls, values: Mapping[str, Any]) -> dict[str, Any]:

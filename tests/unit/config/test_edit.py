@@ -149,8 +149,6 @@ def test_unset_takes_only_that(file: Path, before: str, key: str, after: str) ->
 )
 def test_wrong_values_change_nothing(file: Path, key: str, values: list[str], part: str) -> None:
     written = WRITTEN + "  log_level: debug\n"
-    if "weight" in key:
-        written = "recall:\n  weight_recency: 0\n  weight_importance: 0\n"
     file.write_text(written, encoding="utf-8")
     with pytest.raises(UserError) as refused:
         set_in(file, key, *values)
