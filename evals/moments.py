@@ -1,14 +1,14 @@
 """Measure what sessions are given, moment by moment.
 
 `python evals/moments.py SET.jsonl --notes NOTES.jsonl --starts STARTS.json --tools TOOLS.jsonl [--labels LABELS.json]
-[--from N] [--sessions N] [--files] [--json FILE] [--rows FILE]`
+[--from N] [--sessions N] [--json FILE] [--rows FILE]`
 
 Plays a set like evals/notes.py, with every command and change of its tool calls: first changes of a file go through
 the real hooks, and what they answer is a moment. By moment: how often it fired, its lines by their
-labels (2 useful, 1 same matter, 0 idle, -1 misleading), and the facts met of those that were due and noted. --files
-switches the notes of changed files on. --labels: {moment: {turn: {source: label}}} by turn number, where the source of
-a line is the turn that it comes from, or the place of the call in its turn; lines without a label are counted
-apart. --rows writes a JSON line a session, for reading and labelling.
+labels (2 useful, 1 same matter, 0 idle, -1 misleading), and the facts met of those that were due and noted. --labels:
+{moment: {turn: {source: label}}} by turn number, where the source of a line is the turn that it comes from, or the
+place of the call in its turn; lines without a label are counted apart. --rows writes a JSON line a session, for reading
+and labelling.
 """
 
 from __future__ import annotations
@@ -163,7 +163,6 @@ def _tokens(rows: Sequence[tuple[int, int]]) -> float:
 @click.option("--labels", "labels_file", type=FILE, help="Judgements of the lines.")
 @click.option("--from", "first", default=0, help="Play from this session on, counted from 0.")
 @click.option("--sessions", default=0, help="Only so many sessions.")
-@click.option("--files", is_flag=True, help="Switch the notes of changed files on.")
 @click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write the figures.")
 @click.option("--rows", type=click.Path(path_type=Path), help="Write a line a session, for reading.")
 def main(
@@ -174,7 +173,6 @@ def main(
     labels_file: Path | None,
     first: int,
     sessions: int,
-    files: bool,
     json_file: Path | None,
     rows: Path | None,
 ) -> None:
@@ -183,8 +181,7 @@ def main(
     record, calls = load_record(notes, every), load_all_calls(tools)
     labels = json.loads(labels_file.read_text("utf-8")) if labels_file else {}
     named = [file for answer in record.values() for note in answer["notes"] for file in note.get("files", [])]
-    settings = {"moments": {"changed_files": files}}
-    player = MomentPlayer(every, RecordedModel(every, record), calls, root_of(calls, named), settings)
+    player = MomentPlayer(every, RecordedModel(every, record), calls, root_of(calls, named))
     places = range(len(every))[first : first + sessions if sessions else None]
     lived: list[Lived] = []
     with open(rows, "w", encoding="utf-8") if rows else open("/dev/null", "w") as sink:

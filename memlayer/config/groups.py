@@ -124,14 +124,16 @@ class NoteSettings(Group):
 
 
 class MomentSettings(Group):
-    """Notes that the model is given at its tool calls."""
+    """What git is asked about open work."""
 
     changed_ground: bool = setting(
         True, "Ask git, in the background, which open work is pushed or has commits on its files since."
     )
-    changed_files: bool = setting(
-        False, "Give a note about exactly this file when a session first changes it, five a session at most."
-    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_retired(cls, values: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in dict(values).items() if name != "changed_files"}
 
 
 class ToolSettings(Group):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from memlayer.daemon import hooks, moments
+from memlayer.daemon import hooks
 from memlayer.daemon.hook_call import Handler
 from memlayer.daemon.resources.state import Send, State
 from memlayer.daemon.tasks import flush
@@ -15,7 +15,7 @@ HANDLERS = {
     "hook.user_prompt_submit": Handler(
         begin=hooks.begin_recall, answer=hooks.answer_prompt, answered=hooks.after_prompt
     ),
-    "hook.post_tool_use": Handler(answer=moments.answer_changed_file),
+    "hook.post_tool_use": Handler(),
     "hook.post_tool_use_failure": Handler(),
     "hook.task_created": Handler(),
     "hook.task_completed": Handler(),

@@ -16,9 +16,8 @@ from memlayer.daemon.tasks import batches
 from memlayer.edge.capture.payload import COMMAND, Payload
 from memlayer.edge.home import given_notes as record
 from memlayer.edge.home import project
-from memlayer.moments.changed_files import Moment
 from memlayer.recall import given_notes
-from memlayer.recall.candidate import with_marks, with_shown, with_start
+from memlayer.recall.candidate import with_shown, with_start
 from memlayer.recall.recall import Gate, Recalled
 from memlayer.records.sessions import Session
 
@@ -55,7 +54,6 @@ class Answer(NamedTuple):
     tells_rules: bool = False
     has_orders: bool = False
     asks: str = ""
-    moment: Moment | None = None  # a tool call's
 
 
 class Handler(NamedTuple):
@@ -127,10 +125,7 @@ def noted(state: State, session: Session, event: Mapping[str, Any], answer: Answ
     nothing.
     """
     before = session.shown, session.explained_ms, session.start_chars
-    if answer.moment is not None:
-        session.shown = with_marks(session.shown, answer.moment.marks)
-        state.sessions.changed(session)
-    elif answer.context and event["kind"] in ("user", "session_start"):
+    if answer.context and event["kind"] in ("user", "session_start"):
         if answer.recalled is not None:
             session.shown = with_shown(session.shown, answer.recalled.entries)
         else:
@@ -153,14 +148,12 @@ def noted(state: State, session: Session, event: Mapping[str, Any], answer: Answ
 
 
 def _record(state: State, session: Session, event: Mapping[str, Any], answer: Answer, is_delivered: bool) -> None:
-    """Append the entry of a prompt, a working set or a moment."""
+    """Append the entry of a prompt or a working set."""
     recalled = answer.recalled
     if event["kind"] == "user" and event["detail"] == COMMAND:
         recalled = Recalled("", "", Gate.COMMAND)
     if recalled is not None:
         entry = given_notes.of_prompt(event, session.project_id, recalled, is_delivered=is_delivered)
-    elif answer.moment is not None:
-        entry = given_notes.of_moment(event, session.project_id, answer.moment, is_delivered=is_delivered)
     elif event["kind"] == "session_start" and answer.context:
         entry = given_notes.of_start(event, session.project_id, answer.context, is_delivered=is_delivered)
     else:

@@ -1,44 +1,18 @@
-"""Answers to tool calls: a note where one is due, else nothing."""
+"""Open tasks whose files or branches git has seen change."""
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Mapping, Sequence
 
-from memlayer.daemon.hook_call import Answer, HookCall
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import batches, derived
-from memlayer.edge.capture.tool_use import EDITS
-from memlayer.errors import MemlayerError
-from memlayer.moments.changed_files import moment_of
+from memlayer.daemon.tasks import derived
 from memlayer.moments.commits import branches, changed_files, changes_since, speaks_of_push, was_pushed
-from memlayer.recall.candidate import AT_START
 from memlayer.tasks.events import Observation, TaskEvent, task_event
 from memlayer.tasks.states import By, Status, Task
 from memlayer.tasks.task_memory import files_of
 
 OPEN_WAIT_S = 60.0
-log = logging.getLogger(__name__)
-
-
-def answer_changed_file(state: State, call: HookCall) -> Answer:
-    """Give a note that binds the changed file, if switched on."""
-    detail = str(call.event["detail"])
-    is_on = state.settings.moments.changed_files and state.is_open and state.rules_for(call.place).recall.enabled
-    if not is_on or detail not in EDITS:
-        return Answer()
-    if state.waiting.answered(call.session.project_id) - {call.session.id}:
-        batches.readable(state, call.ends_s - time.monotonic())
-    session, path = call.session, str(call.event["text"]).partition("\n")[0].partition(": ")[2]
-    try:
-        notes = [note.memory for note in state.services.result().recall.notes.of(session.project_id)]
-    except MemlayerError as bad:
-        log.error("a changed file was not looked up: %s", bad)
-        return Answer()
-    starts = frozenset(mark.removeprefix(AT_START) for mark in session.shown if mark.startswith(AT_START))
-    moment = moment_of(path, notes, frozenset(session.shown), starts)
-    return Answer(moment.block, moment=moment) if moment is not None else Answer()
 
 
 def look_at_tasks(state: State, project_id: str, folder: str) -> None:

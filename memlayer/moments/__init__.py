@@ -1,1 +1,1 @@
-"""Moments of a session at which a note is due."""
+"""Errors met before, the history of a file, and changes in git."""

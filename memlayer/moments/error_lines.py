@@ -39,11 +39,6 @@ _LISTS = _phrases()
 _GENERIC = frozenset(word for words in _LISTS["generic"] for word in words.split())
 
 
-def phrases(name: str) -> tuple[str, ...]:
-    """Return a list of `phrases.tsv`. Raises KeyError."""
-    return _LISTS[name]
-
-
 def is_protocol(error: str) -> bool:
     """True for the host's own rules, a refusal or an interruption."""
     start = error[:2000].lower()

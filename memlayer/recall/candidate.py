@@ -148,11 +148,6 @@ def with_start(shown: Iterable[str], citations: Iterable[str]) -> list[str]:
     return list(dict.fromkeys([*shown, *(AT_START + citation for citation in citations)]))[-MAX_SHOWN:]
 
 
-def with_marks(shown: Iterable[str], marks: Iterable[str]) -> list[str]:
-    """Add a moment's marks and ids to a session's shown ids."""
-    return list(dict.fromkeys([*shown, *marks]))[-MAX_SHOWN:]
-
-
 def with_shown(shown: Iterable[str], entries: Iterable[Candidate]) -> list[str]:
     """Add each entry's memory and turn to a session's shown ids."""
     ids = dict.fromkeys(shown)

@@ -10,7 +10,6 @@ from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import IN_WORDS
 from memlayer.kinds import KINDS
 from memlayer.model import GLOBAL, Event, Memory, replace
-from memlayer.moments.changed_files import KIND, REASON, Moment
 from memlayer.ports import MemoryQuery, Store, events_by_id, memories_by_id
 from memlayer.recall.candidate import Candidate
 from memlayer.recall.recall import Recalled
@@ -51,23 +50,14 @@ def of_start(event: Mapping[str, Any], project_id: str, block: str, *, is_delive
     }
 
 
-def of_moment(event: Mapping[str, Any], project_id: str, moment: Moment, *, is_delivered: bool) -> Row:
-    """Return the entry of a tool call that was given something."""
-    return {
-        **_head(event, project_id, moment.block, is_delivered),
-        "moment": KIND,
-        "given": [{"id": moment.memory_id, "reason": REASON}],
-    }
-
-
 def cited_in(block: str) -> list[str]:
     """Return the citations of a block's lines, in order."""
     return _CITED.findall(block)
 
 
 def is_of_prompt(entry: Mapping[str, Any]) -> bool:
-    """True for the entry of a prompt, of no start or moment."""
-    return "start" not in entry and "moment" not in entry
+    """True for the entry of a prompt, of no start."""
+    return "start" not in entry
 
 
 def is_unanswered(event: Event, recorded: Collection[str], since_ms: int) -> bool:

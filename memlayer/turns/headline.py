@@ -36,11 +36,6 @@ def refuse_long(headline: str, subject: str) -> None:
             raise UserError(f"The {name} has {len(flatten(text))} characters, and {most} at most fit. Shorten it")
 
 
-def is_told_whole(memory: Memory) -> bool:
-    """Return whether a start that lists a memory tells all of it."""
-    return headline_of(memory) == flatten(memory.text)
-
-
 def first_clause(text: str) -> str:
     """Return a short text, else its first sentence or clauses."""
     text = flatten(text)

@@ -143,7 +143,6 @@ class GivenPrompt(Message):
 
     prompt: its text, None if not kept. chars: of the block. delivered: the host had it in time. gate to left_out_count:
     where a daemon answered. start: the source of a session's start. place: "first prompt" of its session, or "".
-    moment: the event that notes were given at, if no prompt.
     """
 
     at_ms: int = 0
@@ -163,12 +162,11 @@ class GivenPrompt(Message):
     took_ms: float | UnsetType = UNSET
     left_out_count: int | UnsetType = UNSET
     start: str | UnsetType = UNSET
-    moment: str | UnsetType = UNSET
 
     @property
     def is_prompt(self) -> bool:
-        """True for a prompt, of no start or moment."""
-        return not self.start and not self.moment
+        """True for a prompt, of no start."""
+        return not self.start
 
     @property
     def silence(self) -> str:

@@ -1,6 +1,6 @@
 """An export of a used home is read whole, and exported again the same.
 
-Hooks bring any text that JSON can hold, and the session records get every mark that recall and moments leave there.
+Hooks bring any text that JSON can hold, and the session records get every mark that recall leaves there.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 
 from memlayer.edge.capture.payload import read_payload
 from memlayer.model import CITED, OPENED, SHOWN, usage_of
-from memlayer.moments import changed_files
 from memlayer.ports import MemoryQuery
-from memlayer.recall.candidate import with_marks, with_start
+from memlayer.recall.candidate import with_start
 from memlayer.records.sessions import Sessions
 from memlayer.transfer import export as exporting
 from tests.support.shared_homes import AT_MS, SharedHome
@@ -60,7 +59,7 @@ def exported(home: SharedHome, sessions: Sessions, file: Path) -> list[dict[str,
     return sorted(lines, key=lambda line: json.dumps(line, sort_keys=True))
 
 
-def use(home: SharedHome, brought: list[Any], marks: list[str]) -> Sessions:
+def use(home: SharedHome, brought: list[Any]) -> Sessions:
     """Bring calls as hooks do; draw memories, mark the sessions, use the notes."""
     sessions = Sessions(str(home.home))
     project_id, _ = home.projects.resolve(str(home.project))
@@ -77,7 +76,7 @@ def use(home: SharedHome, brought: list[Any], marks: list[str]) -> Sessions:
     home.consolidate()
     memories = home.services.store.memories(MemoryQuery(limit=1000))
     for session in sessions.all():
-        session.shown = with_marks(with_start(session.shown, [row.citation for row in memories]), marks)
+        session.shown = with_start(session.shown, [row.citation for row in memories])
         session.inherited = [row.id for row in memories]
     for how in (SHOWN, CITED, OPENED):
         uses = [usage_of(row, how, session_id="s1", prompt_id="", at_ms=AT_MS) for row in memories]
@@ -105,13 +104,13 @@ def assert_comes_back(first: SharedHome, sessions: Sessions, second: SharedHome,
     max_examples=6, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate]
 )
 @pytest.mark.timeout(300)
-@given(used, st.lists(st.sampled_from((changed_files.MARK + "0", changed_files.MARK + "1")), unique=True))
-def test_an_export_comes_back_whole_and_the_same(brought: list[Any], marks: list[str]) -> None:
+@given(used)
+def test_an_export_comes_back_whole_and_the_same(brought: list[Any]) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         first, second = (SharedHome(folder / of, folder / "가게") for of in ("first", "second"))
         try:
-            assert_comes_back(first, use(first, brought, marks), second, folder)
+            assert_comes_back(first, use(first, brought), second, folder)
         finally:
             first.close()
             second.close()

@@ -304,8 +304,6 @@ def say_note(note: GivenNote) -> None:
 def _title(prompt: GivenPrompt) -> str:
     if prompt.start:
         return f"session start ({line(prompt.start)})"
-    if prompt.moment:
-        return line(prompt.moment)
     text = prompt.prompt
     return line(text, PROMPT_CHARS) if text else "(prompt not kept, or forgotten)"
 

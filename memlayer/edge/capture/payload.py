@@ -58,8 +58,6 @@ _EVENT_NAMES = {
     "session_start": "SessionStart",
     "user_prompt_submit": "UserPromptSubmit",
     "subagent_start": "SubagentStart",
-    "post_tool_use": "PostToolUse",
-    "post_tool_use_failure": "PostToolUseFailure",
 }
 _PLAIN = ("pre_compact", "post_compact")
 NO_REPLY = "NO_REPLY"

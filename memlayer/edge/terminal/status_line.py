@@ -98,8 +98,6 @@ def _notes(entry: dict[str, Any] | None) -> str:
         return "notes came too late"
     count = len(entry["given"])
     text = "1 note" if count == 1 else "%d notes" % count if count else "no notes"
-    if "moment" in entry:
-        return "%s at a %s" % (text, entry["moment"])
     return text + (" at the start" if "start" in entry else "")
 
 

@@ -51,6 +51,14 @@ def test_a_variable_wins_over_the_file(home: Path) -> None:
     assert settings.origin("recall.candidates") == "default"
 
 
+def test_setting_without_effect_is_no_mistake(home: Path) -> None:
+    user_file(home, "moments:\n  changed_files: true\n  changed_ground: false")
+    assert load_settings(str(home), {}).moments.model_dump() == {"changed_ground": False}
+    user_file(home, "files:\n  changed_files: true")
+    with pytest.raises(UserError, match="no such setting"):
+        load_settings(str(home), {})
+
+
 def test_variables_that_are_no_settings_are_left_alone(home: Path) -> None:
     environ = dict.fromkeys(
         ("MEMLAYER_HOME", "MEMLAYER_DISABLE", "MEMLAYER_RUNTIME_DIR", "MEMLAYER_HOST_CACHE", "MEMLAYER_X"), "1"
