@@ -108,7 +108,7 @@ class Consolidator:
             new = statement_of(
                 event.project_id, text, kind, by=by, session_id=session_id, source_ids=[event.id], at_ms=event.at_ms
             )
-            if text and not self.tombstones.covers_memory(new, by_user=True):
+            if text and not self.tombstones.covers_memory(new):
                 out.append(self.add_statement(new))
         return out
 

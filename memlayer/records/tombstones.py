@@ -26,7 +26,6 @@ HISTORY = ("transcript", "import")  # sources of earlier events
 TOOL = "tool"  # the kind of events
 _AGING = (Category.CONVERSATION, TOOL, Category.DAILY, Category.CORE)
 _SAID, _STATEMENT = "said", "statement"
-_EITHER = "text"  # lines of earlier versions, for both: without the project and the time of forgetting
 
 
 class RetentionRun(NamedTuple):
@@ -96,7 +95,7 @@ class Tombstones:
                     mark = self._statement_mark(project_id, text)
                     known[mark] = max(until_ms, known.get(mark, 0))
             others = {line for line in self._lines if not line.startswith(_STATEMENT + ":")}
-            marks = {self._said_mark(_SAID, text, at_ms) for text, at_ms in turn_texts if text.strip()}
+            marks = {self._said_mark(text, at_ms) for text, at_ms in turn_texts if text.strip()}
             lines = {"%s:%s:%d" % (_STATEMENT, mark, until_ms) for mark, until_ms in known.items()}
             self._save(others | set(ids) | marks | lines)
             self._statements = known
@@ -128,16 +127,13 @@ class Tombstones:
             return True
         return self._forgot_text(event["text"], event["at_ms"])
 
-    def covers_memory(self, memory: Memory, *, by_user: bool = False) -> bool:
+    def covers_memory(self, memory: Memory) -> bool:
         """True if a new or imported memory was forgotten or too old.
 
         Too old: retention has deleted it. A text said after it was forgotten is new, and so is a text of another
-        project. by_user: a person asks for it, so that entries of an earlier version's home without a time do not
-        count.
+        project.
         """
         if memory.id in self._lines or self._knows_statement(memory.project_id, memory.text, memory.at_ms):
-            return True
-        if not by_user and self._knows_either(memory.text, memory.at_ms):
             return True
         if memory.category == Category.CONVERSATION:
             return memory.at_ms < self._before_ms(Category.CONVERSATION)
@@ -171,11 +167,12 @@ class Tombstones:
 
     def _forgot_text(self, text: str, at_ms: int) -> bool:
         """True if a text (short: near that time) was said and forgotten."""
-        return not self._lines.isdisjoint(self._near_marks(_SAID, text, at_ms)) or self._knows_either(text, at_ms)
+        times = (at_ms, at_ms - SAME_TIME_MS, at_ms + SAME_TIME_MS)
+        return not self._lines.isdisjoint(self._said_mark(text, time_ms) for time_ms in times)
 
     def forgot_statement(self, project_id: str, text: str) -> bool:
         """True if the project ever forgot a memory with this text."""
-        return self._knows_statement(project_id, text, 0) or self._knows_either(text, 0)
+        return self._knows_statement(project_id, text, 0)
 
     def deleted_by_age_ms(self, at_ms: int, kind: str = Category.CONVERSATION) -> int:
         """Return when retention deleted texts of that time; 0: never."""
@@ -192,17 +189,9 @@ class Tombstones:
     def _knows_statement(self, project_id: str, text: str, at_ms: int) -> bool:
         return at_ms <= self._statements.get(self._statement_mark(project_id, text), -1)
 
-    def _knows_either(self, text: str, at_ms: int) -> bool:
-        marks = self._near_marks(_EITHER, text, at_ms)
-        return not self._lines.isdisjoint([*marks, "%s:%s" % (_EITHER, self._hash("", text))])
-
-    def _near_marks(self, kind: str, text: str, at_ms: int) -> list[str]:
-        times = (at_ms, at_ms - SAME_TIME_MS, at_ms + SAME_TIME_MS)
-        return [self._said_mark(kind, text, time_ms) for time_ms in times]
-
-    def _said_mark(self, kind: str, text: str, at_ms: int) -> str:
+    def _said_mark(self, text: str, at_ms: int) -> str:
         is_long = len(" ".join(text.split())) >= SHORT_CHARS
-        return "%s:%s" % (kind, self._hash("" if is_long else str(at_ms // SAME_TIME_MS), text))
+        return "%s:%s" % (_SAID, self._hash("" if is_long else str(at_ms // SAME_TIME_MS), text))
 
     def _statement_mark(self, project_id: str, text: str) -> str:
         return self._hash(project_id + "\0" + _STATEMENT, text)

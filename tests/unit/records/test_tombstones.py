@@ -84,29 +84,6 @@ def test_text_of_a_turn_is_no_statement(home: Path) -> None:
     assert not tombstones.covers(said(SHORT))
 
 
-def test_tombstones_of_an_earlier_version_hold(home: Path) -> None:
-    """Without project and time; the same lines for turns and statements."""
-    home.mkdir()
-    key = bytes(range(KEY_BYTES))
-    (home / "forgotten.key").write_bytes(key)
-
-    def line(text: str, about: str = "") -> str:
-        return "text:" + hmac.new(key, (about + "\0" + text).encode(), hashlib.sha256).hexdigest()[:32]
-
-    near = line("번호는 5678", str(AT_MS // SAME_TIME_MS))
-    (home / "forgotten.txt").write_text("\n".join(["e1", line(LONG), line(SHORT), near]) + "\n")
-    tombstones = Tombstones(str(home))
-    for _ in range(2):
-        assert "e1" in tombstones and tombstones.covers(said(LONG)) and tombstones.covers(said("번호는 5678"))
-        assert not tombstones.covers(said("번호는 5678", at_ms=5))
-        for project_id in ("상점", "다른 상점"):
-            assert tombstones.covers_memory(stated(SHORT, AT_MS, project_id))
-            assert tombstones.forgot_statement(project_id, SHORT)
-        assert not tombstones.covers_memory(stated(SHORT, AT_MS), by_user=True)
-        tombstones.add(["e2"], [("다른 말", AT_MS)], [("상점", "다른 문장", AT_MS)])  # nothing of it is lost by that
-        tombstones = Tombstones(str(home))
-
-
 def test_a_turn_whose_prompt_was_forgotten_goes_whole(home: Path) -> None:
     """A fork's transcript has other ids, and more of the answer."""
     home.mkdir()
@@ -148,7 +125,7 @@ def test_memories_deleted_by_age_stay_deleted(home: Path) -> None:
     known = Tombstones(str(home))
     core = stated(SHORT, 1999)
     day = replace(core, category="daily", at_ms=999)
-    assert known.covers_memory(core) and known.covers_memory(core, by_user=True) and known.covers_memory(day)
+    assert known.covers_memory(core) and known.covers_memory(day)
     assert not known.covers_memory(replace(core, at_ms=2000)) and not known.covers_memory(replace(day, at_ms=1000))
     assert not known.covers_memory(replace(core, pinned=True))
     assert known.covers_memory(replace(core, category="custom", session_id=""))
