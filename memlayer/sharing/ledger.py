@@ -21,13 +21,12 @@ DIGEST_BYTES = 12
 AT_ONCE = 500
 # Derived on each machine: not a reason to send a memory again.
 LOCAL_FIELDS = ("rules", "level")
-# rows.is_sent, gone.is_sent: 0 in files of earlier versions, for a push that was cut off. See `wrote`.
 _SCHEMA = """
 PRAGMA secure_delete = ON; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS rows (id TEXT PRIMARY KEY, digest BLOB, clock INTEGER, machine TEXT, number INTEGER,
-    is_sent INTEGER NOT NULL DEFAULT 1) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS gone (id TEXT PRIMARY KEY, number INTEGER, is_sent INTEGER NOT NULL DEFAULT 1) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS rows (id TEXT PRIMARY KEY, digest BLOB, clock INTEGER, machine TEXT, number INTEGER)
+    WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS gone (id TEXT PRIMARY KEY, number INTEGER) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS own (name TEXT PRIMARY KEY, is_sent INTEGER NOT NULL, bytes INTEGER) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS by_commit ON rows (machine, number);
 CREATE TABLE IF NOT EXISTS reached (machine TEXT, log TEXT, number INTEGER, at_ms INTEGER, who TEXT,
@@ -192,11 +191,6 @@ class Ledger:
             sizes = {**self.own(is_sent=False), **self.own()}
             self._all("DELETE FROM own")
             self._many("INSERT INTO own VALUES (?, 1, ?)", ((span.name, sizes.get(span, 0)) for span in there))
-
-    def drop_unsent(self) -> None:
-        """Have the rows of an earlier version's cut off push sent again."""
-        for table in ("rows", "gone"):
-            self._all("DELETE FROM %s WHERE is_sent = 0" % table)
 
     # -- other machines
 

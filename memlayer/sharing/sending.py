@@ -115,7 +115,6 @@ class Sending:
         cut_off = [span.name for span in channel.own() if span in begun]
         if cut_off:
             channel.engine.change(channel.machine, {}, cut_off)
-        ledger.drop_unsent()
         before, there = ledger.own(), channel.own()
         made: dict[ObjectName, Content] = {}
         replaced: list[ObjectName] = []

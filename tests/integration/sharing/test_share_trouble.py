@@ -152,19 +152,6 @@ def test_a_writing_that_is_cut_off_is_undone(
     assert a.rows() == b.rows() and len(b.rows()["events"]) == 6
 
 
-def test_rows_that_an_earlier_version_was_cut_off_at_are_sent_again(place: str, pair: list[SharedHome]) -> None:
-    a, b = pair
-    a.chat("a", 2, 1)
-    join(place, a, b)
-    with sqlite3.connect(Path(paths.share(str(a.home))) / "ledger.sqlite") as ledger:
-        ledger.execute("UPDATE rows SET is_sent = 0 WHERE id LIKE 'e%'")
-        ledger.execute("UPDATE gone SET is_sent = 0")
-    assert a.sharing.push().events == 4
-    settle(a, b)
-    assert a.rows() == b.rows()
-    assert a.sharing.push().commits == 0
-
-
 def test_lost_key_stops_the_share_and_nothing_else(place: str, pair: list[SharedHome]) -> None:
     a, b = pair
     a.chat("a", 2, 1)
