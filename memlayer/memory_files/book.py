@@ -30,7 +30,7 @@ class Left:
     """
 
     path: str = ""
-    accepted: str | None = None
+    accepted: str = ""
     files: dict[str, str] = field(default_factory=dict)
     removed: dict[str, str] = field(default_factory=dict)
     notices: dict[str, str] = field(default_factory=dict)
@@ -46,8 +46,6 @@ class Book(Left):
         self.id = project_id
         self._folder = os.path.join(paths.cache(home), "files", project_id)
         super().__init__(**vars(small_files.read(os.path.join(self._folder, STATE), Left) or Left()))
-        self.accepted = self.path if self.accepted is None else self.accepted
-        self.files = self.files or self._of_earlier_version()
         self._saved = Left()
         self.place: FilePlace | None = None
         self.is_behind = False
@@ -62,8 +60,6 @@ class Book(Left):
         if left != self._saved:
             small_files.write(os.path.join(self._folder, STATE), left)
             self._saved = left
-            for name in self._of_earlier_version():
-                os.unlink(self._record_of(name))
 
     def drop(self, name: str) -> None:
         """Forget a file."""
@@ -96,13 +92,3 @@ class Book(Left):
             except FileNotFoundError:
                 pass
             yield folder, file
-
-    def _of_earlier_version(self) -> dict[str, str]:
-        """Return `files` as an earlier version recorded them, each in a file."""
-        names = os.listdir(self._folder) if os.path.isdir(self._folder) else []
-        names = [name.removesuffix(".json") for name in names if name.endswith(".json") and name != STATE]
-        names = [name.replace("+", "/") + ".md" for name in names]
-        return {name: str(paths.read_object(self._record_of(name)).get("read", "")) for name in names}
-
-    def _record_of(self, name: str) -> str:
-        return os.path.join(self._folder, name.removesuffix(".md").replace("/", "+") + ".json")

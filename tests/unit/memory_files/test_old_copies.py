@@ -229,39 +229,6 @@ def test_old_buffer_changes_nothing_forgotten(kept: FilesInMemory, text: str, pa
         assert part not in " ".join(kept.texts) and part not in written(kept.page)
 
 
-def test_file_of_an_earlier_version_is_understood(kept: FilesInMemory) -> None:
-    [first] = [one for one in kept.core if "화요일" in one.text]
-    text = "".join(line for line in written(kept.page).splitlines(keepends=True) if "as written" not in line)
-    text = text.replace("Secrets are taken out. -->", "Secrets are taken out. Revision 0123456789ab. -->")
-    cache = kept.home / "cache" / "files" / kept.project_id
-    (cache / "place.json").write_text(json.dumps({"path": str(kept.folder), "accepted": ""}), encoding="utf-8")
-    record = {"read": "0" * 32, "stamp": None, "revision": 1, "names": {}, "spans": [], "removed": {}, "notice": ""}
-    (cache / "MEMORY.json").write_text(json.dumps(record), encoding="utf-8")
-    save(kept, text.replace("매주 화요일", "매주 목요일").replace(END, "- 새로 적은 줄이다.\n" + END))
-    kept.start()
-    kept.delete("8443")
-    assert kept.sync() == EditCounts(added=1, edited=1)
-    [changed] = [one for one in kept.core if "목요일" in one.text]
-    assert changed.citation == first.citation and "The staging port is 8443." in kept.texts
-    assert "1 deletion was not followed" in kept.files.notices()[0]
-    assert sorted(one.name for one in cache.iterdir()) == ["place.json"]
-    kept.delete("8443")
-    assert kept.sync() == EditCounts(removed=1)
-
-
-@pytest.mark.parametrize("newer", ["그 사이에 알게 된 사실이다.", "A fact that came meanwhile."])
-def test_untouched_file_of_an_earlier_version_is_written_anew(kept: FilesInMemory, newer: str) -> None:
-    raw = "".join(line for line in written(kept.page).splitlines(keepends=True) if "as written" not in line).encode()
-    kept.page.write_bytes(raw)
-    cache = kept.home / "cache" / "files" / kept.project_id
-    (cache / "place.json").write_text(json.dumps({"path": str(kept.folder), "accepted": ""}), encoding="utf-8")
-    (cache / "MEMORY.json").write_text(json.dumps({"read": digest_of(raw)}), encoding="utf-8")
-    kept.say(newer)
-    kept.start()
-    assert kept.sync() == EditCounts()
-    assert kept.files.notices() == [] and newer in written(kept.page) and "as written" in written(kept.page)
-
-
 def test_another_homes_file_is_taken_in(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
