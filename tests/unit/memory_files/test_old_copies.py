@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from pathlib import Path
@@ -10,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from memlayer.memory_files.edits import EditCounts
-from memlayer.memory_files.folders import digest_of
 from memlayer.memory_files.markdown import END
 from memlayer.ports import MemoryQuery, Selection
 from tests.support.files_in_memory import PLANS, FilesInMemory, bullets, six_facts, written
