@@ -39,6 +39,7 @@ from memlayer.turns.headline import MAX_HEADLINE_CHARS
 
 MAX_ROWS = 10_000
 SAYS = 0.6  # share of a statement's terms in a note that says it, too
+SAYS_QUOTED = 0.4  # where the note quotes that very sentence
 # Part of a note's id, which stays the same when an answer is applied twice.
 ORIGINS = {Author.READER: "notes-1", Author.MODEL: "notes-1 by session"}
 MAX_OWN = 2  # notes that a session's own model may write
@@ -292,11 +293,9 @@ class NoteKeeper:
         A model's words in them alone (ahead) end. The person's are folded under a note that says the same.
         All else stays. A model's notes that its own statement had replaced hold again.
         """
-        notes = [(note, frozenset(index_terms(note.text).split())) for note in kept.notes]
         ended = []
         for row in drawn:
-            terms = frozenset(index_terms(row.text).split())
-            says = next((note for note, words in notes if len(terms & words) >= SAYS * len(terms)), None)
+            says = next((note for note in kept.notes if _says(note, row)), None)
             if not row.is_persons and row.id in ahead:
                 ended.append(row.ended(Ended.READ_ANEW, at_ms))
             elif row.is_persons and says is not None and not is_order(row.known_kind, row.text):
@@ -340,6 +339,14 @@ def claimed(note: Memory) -> Memory:
 def _named(note: DraftNote, by_citation: Mapping[str, Memory]) -> list[Memory]:
     """Return the memories in force that a note replaces."""
     return [by_citation[citation] for citation in note.replaces if citation in by_citation]
+
+
+def _says(note: Memory, statement: Memory) -> bool:
+    """Return whether a note says a statement, too."""
+    terms, words = (frozenset(index_terms(row.text).split()) for row in (statement, note))
+    quotes, spans = from_json(note.evidence), from_json(statement.evidence)
+    is_quoted = any(quote.overlaps(span) for quote in quotes for span in spans)
+    return len(terms & words) >= (SAYS_QUOTED if is_quoted else SAYS) * len(terms)
 
 
 def ended_row(memory: Memory, at_ms: int) -> dict[str, Any]:

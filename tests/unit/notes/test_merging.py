@@ -227,6 +227,30 @@ def test_persons_newer_words_replace_a_note_until_a_note_says_them(
     assert [row.id for row in home_of.core()] == [said.id]
 
 
+@pytest.mark.parametrize(
+    ("said", "text", "is_folded"),
+    [
+        (
+            "결제 모듈은 토스페이먼츠에서 포트원으로 바꾸기로 했어.",
+            "결제 모듈은 토스페이먼츠가 아니라 포트원을 쓴다.",
+            True,
+        ),
+        ("We decided to use Postgres for the orders.", "Orders live in Postgres; we decided that.", True),
+        ("We decided to use Postgres for the orders.", "The order page was slow, and nobody knew the cause.", False),
+    ],
+)
+def test_decision_is_folded_under_the_note_that_quotes_it(
+    home_of: Noting, said: str, text: str, is_folded: bool
+) -> None:
+    more = " The order page was slow, and nobody knew the cause."
+    turns = home_of.tell("s1", (said + more, "네, 그렇게 합니다."))
+    [statement] = [row for row in home_of.core() if row.by is Author.PERSON and row.kind == "decision"]
+    kept = home_of.answer("s1", turns, {"summary": "", "notes": [note(text, said[:30])]})
+    assert kept is not None and len(kept.notes) == 1
+    [row] = [row for row in home_of.core(is_current=None) if row.id == statement.id]
+    assert (row.ended_because is Ended.FOLDED) is is_folded
+
+
 def test_overtaken_note_that_the_reader_drops_is_gone(home_of: Noting) -> None:
     text, quote, later = OVERTAKEN[0]
     kept = home_of.answer("s1", home_of.tell("s1", (text, "네.")), {"summary": "", "notes": [note(text, quote)]})
