@@ -154,7 +154,7 @@ def test_vectors_outside_index_are_erased(tmp_path: Path) -> None:
     texts = [unlabelled(turn_text(prompt, [])), older, newer]
     cached = Path(paths.cache(str(story.home))) / "embeddings.sqlite"
     with story.daemon as daemon:
-        daemon.wait_for(lambda: daemon.call("stats").get("model", {}).get("fingerprint"), "the model")
+        daemon.wait_for(lambda: daemon.call("stats")["daemon"]["model"]["fingerprint"], "the model")
         fingerprint = daemon.call("stats")["daemon"]["model"]["fingerprint"]
         story.hook("user_prompt_submit", "gone", "p1", prompt=prompt)  # found by itself until its answer comes
         daemon.settle()
