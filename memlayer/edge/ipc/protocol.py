@@ -18,7 +18,7 @@ import time
 from memlayer import __version__
 from memlayer.errors import MemlayerError, ProtocolError
 
-PROTOCOL = 1
+PROTOCOL = 2
 MAX_HEADER_BYTES = 16_384
 MAX_BODY_BYTES = 64 * 1024 * 1024
 
