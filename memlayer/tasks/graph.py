@@ -25,16 +25,8 @@ BLOCKERS = (EntityType.WORK, EntityType.CONDITION, EntityType.ARTIFACT)
 VERSION = "3"
 OF_STEPS = "steps:"
 MAX_LISTED = 200
-# owner: whose text or steps make the row. name: of a thing, as `about:` compares it. The dropped tables are those of
-# version 2.
+# owner: whose text or steps make the row. name: of a thing, as `about:` compares it.
 SCHEMA = """
-DROP VIEW IF EXISTS task_blockers_effective;
-DROP TABLE IF EXISTS entities;
-DROP TABLE IF EXISTS entity_aliases;
-DROP TABLE IF EXISTS edges;
-DROP TABLE IF EXISTS steps;
-DROP TABLE IF EXISTS events;
-DROP TABLE IF EXISTS published;
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS links (
     owner TEXT NOT NULL, src_type TEXT NOT NULL, src_id TEXT NOT NULL, rel TEXT NOT NULL, dst_type TEXT NOT NULL,
