@@ -96,7 +96,7 @@ class Projects:
         """
         if not is_path_part(project_id):
             raise UserError("a project's id is not one of memlayer's: %r" % project_id[:40])
-        keys = registry.without_relative([str(key) for key in entry["keys"]])
+        keys = [str(key) for key in entry["keys"]]
         with self._lock:
             ordered = [key for prefix in registry.STRENGTH for key in keys if key.startswith(prefix)]
             here = self._same_project(project_id, ordered, str(entry.get("name", "")), machine)

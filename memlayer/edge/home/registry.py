@@ -61,16 +61,7 @@ def keys_of(place: Place, root_commit: str = "") -> list[str]:
 
 def load(home: str) -> Registry:
     """Return the registry on disk; empty when missing or unreadable."""
-    loaded = paths.read_object(paths.projects(home))
-    for known in loaded.values():
-        if isinstance(known, dict) and isinstance(known.get("keys"), list):
-            known["keys"] = without_relative([str(key) for key in known["keys"]])
-    return loaded
-
-
-def without_relative(keys: list[str]) -> list[str]:
-    """Return keys without remotes like `../origin`, which unrelated repositories share."""
-    return [key for key in keys if not key.startswith("remote:file:") or key.startswith("remote:file:/")]
+    return paths.read_object(paths.projects(home))
 
 
 def save(home: str, registry: Registry) -> None:
