@@ -114,9 +114,7 @@ class ModelBudget:
         data = paths.read_object(self._path)
         day = time.strftime("%Y-%m-%d", time.localtime(self._clock()))
         problem, days = data.get("problem"), data.get("days")
-        if not isinstance(days, dict):
-            days = {data.get("day"): data.get("today")}  # as it was written while one day was kept
-        kept = {name: _counts(counts) for name, counts in days.items() if isinstance(name, str)}
+        kept = {name: _counts(counts) for name, counts in (days if isinstance(days, dict) else {}).items()}
         today = kept.pop(day, None) or _counts(None)
         return {
             "day": day,

@@ -121,16 +121,6 @@ def test_only_the_days_that_were_used_last_are_kept(home: Path) -> None:
     assert counts(late)[3] == 790
 
 
-def test_what_an_earlier_version_counted_today_still_counts(home: Path) -> None:
-    home.mkdir()
-    day = time.strftime("%Y-%m-%d", time.localtime(NOON))
-    today = {"calls": 2, "tokens": 700, "cost_usd": 0.25}
-    Path(paths.model_use(str(home))).write_text(json.dumps({"day": day, "today": today, "all": today}))
-    assert counts(budget(home)) == (2, 700, 2, 700)
-    assert budget(home).reserve(10) is not None and budget(home).reserve(10) is None
-    assert counts(budget(home, at=NOON + DAY_S)) == (0, 0, 3, 710)
-
-
 def test_the_day_is_over_when_no_answer_fits_any_more(home: Path) -> None:
     today = budget(home, tokens=10_000)
     assert today.reserve(10_000 - MAX_ANSWER_TOKENS) is not None
