@@ -174,7 +174,6 @@ KINDS: dict[Kind, KindRow] = {
 
 NOT_HELD = (Kind.DID_NOT_HOLD, Kind.REWOUND)  # turns taken back: by words, or in the host
 PERSONS = (Author.PERSON, Author.ADOPTED)  # whose memories only the person ends
-MODELS = (Author.MODEL, Author.READER)
 # Kinds of the notes that a model writes from a session.
 NOTED = (Kind.PREFERENCE, Kind.DECISION, Kind.COMMITMENT, Kind.FACT, Kind.CAUSE, Kind.ATTEMPT)
 BINDING = tuple(kind for kind, row in KINDS.items() if row.binds)

@@ -22,7 +22,7 @@ _FIRST, _LAST = 0xAC00, 0xD7A3
 _MEDIALS = "ㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢㅣ"
 _SOUNDS_OF_INITIAL = ("g", "k", "n", "d", "td", "l", "m", "bv", "pb", "sz", "s", "", "jz", "j", "c", "k", "t", "p", "h")
 _SOUNDS_OF_FINAL = {0: "", 1: "kg", 4: "n", 8: "l", 16: "m", 17: "pb", 19: "ts", 21: "x"}
-_L, _SILENT = 5, 11
+_SILENT = 11
 # 와 and its kin behind no consonant begin with a w. The rest is the vowel that is heard.
 _GLIDES = {"ㅘ": "ㅏ", "ㅙ": "ㅐ", "ㅝ": "ㅓ", "ㅞ": "ㅔ", "ㅟ": "ㅣ"}
 _SPELLED = {

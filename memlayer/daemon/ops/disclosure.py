@@ -95,13 +95,6 @@ def _cures(services: Services, error: str, project_id: str, session_id: str) -> 
     return entries + [IndexEntry(turn, "this worked: " + ids[turn.id].command) for turn in turns]
 
 
-def entries_of(
-    services: Services, rules: RecallRules, query_text: str, scope: Scope, filters: Filters, limit: int
-) -> list[IndexEntry]:
-    """The best hits as index entries, best first. Raises StoreError."""
-    return counted_entries(services, rules, query_text, scope, filters, limit)[0]
-
-
 def counted_entries(
     services: Services, rules: RecallRules, query_text: str, scope: Scope, filters: Filters, limit: int
 ) -> tuple[list[IndexEntry], int]:
