@@ -116,7 +116,7 @@ def of_schema_5(folder: Path) -> None:
 def test_schema_5_gets_authors_and_ends(folder: Path, killed_before: str, monkeypatch: pytest.MonkeyPatch) -> None:
     of_schema_5(folder)
     if killed_before:
-        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        with monkeypatch.context() as patch, pytest.raises(StoreError):
             killed(patch, killed_before)
             reopened(folder)
     for _ in range(2):
@@ -137,7 +137,7 @@ def killed(patch: pytest.MonkeyPatch, before: str) -> None:
     """Have a migration end like a kill, before it writes the rows or drops the old columns."""
 
     def stop(*_: object) -> None:
-        raise KeyboardInterrupt
+        raise StoreError("killed")
 
     write = LanceTable.write
 

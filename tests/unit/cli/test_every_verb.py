@@ -139,13 +139,14 @@ def test_list_project_with_deleted_folder(cli: Cli) -> None:
     assert [asked["project_dir"] for _, asked in daemon.heard] == [str(gone)]
 
 
-@pytest.mark.parametrize("verb", ["search", "recall"])
-def test_dash_is_standard_input(cli: Cli, verb: str) -> None:
-    with ScriptedDaemon(cli.home, {verb: FOUND}) as daemon:
-        assert cli(verb, "-", stdin="it's 결제\n").returncode == 0
-        assert cli(verb, "-", "q").returncode == 0  # among words it is a word
-        assert cli(verb, "--stdin", "q").returncode == 2
-    field = "query" if verb == "search" else "prompt"
+@pytest.mark.parametrize(
+    ("verb", "op", "field"), [(("search",), "search", "query"), (("search", "--as-prompt"), "recall", "prompt")]
+)
+def test_dash_is_standard_input(cli: Cli, verb: tuple[str, ...], op: str, field: str) -> None:
+    with ScriptedDaemon(cli.home, {op: FOUND}) as daemon:
+        assert cli(*verb, "-", stdin="it's 결제\n").returncode == 0
+        assert cli(*verb, "-", "q").returncode == 0  # among words it is a word
+        assert cli(*verb, "--stdin", "q").returncode == 2
     assert [asked[field] for _, asked in daemon.heard] == ["it's 결제", "- q"]
 
 

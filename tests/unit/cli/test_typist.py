@@ -84,10 +84,8 @@ remember --session --help --global "항상 npm"
 remember --global -- --help
 config --json set recall.max_entries 3
 store quarantine retry -- --help
-pin a7Bc3x
-restore a7Bc3x --keep-both
-files --accept --project --help
-promote a7Bc3x""".splitlines()
+project accept --project --help
+team promote a7Bc3x""".splitlines()
 ALLOWED = """\
 search port
 search --file --help 포트
@@ -123,8 +121,6 @@ store quarantine list
 store gc --dry-run
 project topics
 project mode
-tasks
-recall 배포
 given --session -h""".splitlines()
 MARKS = (*IN_SHELLS, *EVERYWHERE)
 
