@@ -148,12 +148,14 @@ class Player:
     """Plays sessions in a throw-away home.
 
     model: answers as the language model, None: the rules alone. calls: by turn; root: the folder in their paths.
+    settings: further groups of config.yaml.
     """
 
     sessions: Sequence[Sequence[Turn]]
     model: RecordedModel | None
     calls: Mapping[int, Sequence[JsonObject]]
     root: str = ""
+    settings: Mapping[str, JsonObject] | None = None
 
     def play(self, places: Sequence[int]) -> Iterator[Lived]:
         """Play the sessions at these places, in order.
@@ -184,7 +186,7 @@ class Player:
 
     def _configure(self, home: Home, groups: JsonObject) -> None:
         file = home.home / "config.yaml"
-        file.write_text(json.dumps(groups), "utf-8")
+        file.write_text(json.dumps({**groups, **(self.settings or {})}), "utf-8")
         file.chmod(0o600)
 
     def _session(self, home: Home, place: int) -> Lived:
