@@ -92,7 +92,7 @@ def test_listed_edited_and_forgotten(home: Home) -> None:
     changed = home.verb("blog", "edit", memory["citation"], "커밋 메시지는 영어로 쓴다")["memory"]
     assert changed["project_id"] == "global"
     assert home.verb("blog", "edit", "--pin", memory["citation"])["memory"]["pinned"]
-    versions = home.verb("shop", "history", memory["key"])["versions"]
+    versions = home.verb("shop", "show", "--history", memory["key"])["versions"]
     assert [one["ended_because"] for one in versions] == ["", "reworded"]
     assert "영어로 쓴다" in home.start("shop", "s1") and "영어로 쓴다" in home.start("blog", "s2")
     home.settle()
