@@ -20,9 +20,9 @@ from hooks import ROOT, console
 
 sys.path.insert(0, str(ROOT))
 
+from memlayer.give.query import reduce_prompt
 from memlayer.kinds import Author, Category, Kind
 from memlayer.model import Memory
-from memlayer.recall.query import reduce_prompt
 from tests.support.turns_in_memory import TurnsInMemory
 
 ROUNDS = 200

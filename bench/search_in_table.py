@@ -37,11 +37,11 @@ from memlayer.adapters.lance import indexes  # noqa: E402
 from memlayer.adapters.lance.schema import CHUNKS, VECTOR  # noqa: E402
 from memlayer.adapters.lance.store import LanceStore  # noqa: E402
 from memlayer.config import Settings  # noqa: E402
+from memlayer.give.query import Query, typed_query  # noqa: E402
+from memlayer.give.retriever import Retriever, Weights  # noqa: E402
 from memlayer.indexing.term_stats import TermStats  # noqa: E402
 from memlayer.model import Scope  # noqa: E402
 from memlayer.ports import Embedder  # noqa: E402
-from memlayer.recall.query import Query, typed_query  # noqa: E402
-from memlayer.recall.retriever import Retriever, Weights  # noqa: E402
 
 PROJECT = "a" * 16
 LIMIT = 30

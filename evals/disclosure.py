@@ -29,8 +29,8 @@ from memlayer import compose
 from memlayer.daemon.ops.disclosure import entries_of
 from memlayer.disclosure import Detail, details_text, index_text
 from memlayer.edge.capture.payload import spool_event
+from memlayer.give.search import Filters
 from memlayer.model import Scope, turn_memory_id
-from memlayer.recall.search import Filters
 from memlayer.text.chunking import estimate_tokens
 
 HITS = 5

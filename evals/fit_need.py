@@ -1,4 +1,4 @@
-"""Fit the two regressions of memlayer/recall/candidate.py on the rows of real sessions.
+"""Fit the two regressions of memlayer/give/candidate.py on the rows of real sessions.
 
 `python evals/fit_need.py --set ROWS.jsonl LABELS.json [--set ...] [--silent 0.95]`
 

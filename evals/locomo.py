@@ -36,9 +36,9 @@ from memlayer import compose  # noqa: E402
 from memlayer.config import load_settings  # noqa: E402
 from memlayer.daemon.resources.state import EmbedderSlot  # noqa: E402
 from memlayer.edge.capture.payload import spool_event  # noqa: E402
+from memlayer.give.query import reduce_prompt  # noqa: E402
+from memlayer.give.retriever import coverage  # noqa: E402
 from memlayer.model import Hit, Scope, turn_memory_id  # noqa: E402
-from memlayer.recall.query import reduce_prompt  # noqa: E402
-from memlayer.recall.retriever import coverage  # noqa: E402
 from memlayer.records.sessions import Sessions  # noqa: E402
 from memlayer.text.terms import frequencies, index_terms  # noqa: E402
 

@@ -32,9 +32,9 @@ from memlayer import compose
 from memlayer.config import load_settings
 from memlayer.daemon.resources.state import EmbedderSlot
 from memlayer.edge.capture.payload import spool_event
+from memlayer.give.candidate import Candidate, Reason, turn_of, with_shown
+from memlayer.give.recall import Recalled
 from memlayer.model import Scope, turn_memory_id
-from memlayer.recall.candidate import Candidate, Reason, turn_of, with_shown
-from memlayer.recall.recall import Recalled
 from memlayer.records.sessions import Sessions
 
 FOLDER = "/real/project"

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from memlayer.briefing.working_set import WorkingSetRules
 from memlayer.config import Settings
 from memlayer.config.providers import PROVIDERS, VECTOR_PROVIDERS, is_loopback
 from memlayer.consolidation.conflicts import Conflicts
@@ -22,8 +21,14 @@ from memlayer.deletion.retention import Retention, RetentionRules
 from memlayer.edge.capture.tool_use import ToolRules
 from memlayer.edge.home import paths
 from memlayer.errors import EmbedderError, ShareError
+from memlayer.give.outcomes import Outcomes, SupersededStatements
+from memlayer.give.project_notes import ProjectNotes
+from memlayer.give.recall import Recall, RecallRules
+from memlayer.give.retriever import Retriever, Weights
+from memlayer.give.working_set import WorkingSetRules
 from memlayer.indexing.indexer import CurrentEmbedder, Indexer
 from memlayer.indexing.ingest import Ingest
+from memlayer.indexing.session_words import LiveSessions
 from memlayer.indexing.term_stats import TermStats
 from memlayer.memory_files.edits import Edits
 from memlayer.memory_files.extra_files import ExtraFiles
@@ -34,11 +39,6 @@ from memlayer.notes.reader import SessionReader
 from memlayer.notes.reading_log import ReadingLog
 from memlayer.ports import Embedder, ModelMissing, Store, VectorCache
 from memlayer.providers.chosen import language_model
-from memlayer.recall.outcomes import Outcomes, SupersededStatements
-from memlayer.recall.project_notes import ProjectNotes
-from memlayer.recall.recall import Recall, RecallRules
-from memlayer.recall.retriever import Retriever, Weights
-from memlayer.recall.session_words import LiveSessions
 from memlayer.records.model_budget import ModelBudget
 from memlayer.records.projects import Projects, root_commit
 from memlayer.records.sessions import Sessions

@@ -16,9 +16,9 @@ from memlayer.daemon.tasks import batches
 from memlayer.edge.capture.payload import COMMAND, Payload
 from memlayer.edge.home import given_notes as record
 from memlayer.edge.home import project
-from memlayer.recall import given_notes
-from memlayer.recall.candidate import with_shown, with_start
-from memlayer.recall.recall import Gate, Recalled
+from memlayer.give import given_notes
+from memlayer.give.candidate import with_shown, with_start
+from memlayer.give.recall import Gate, Recalled
 from memlayer.records.sessions import Session
 
 log = logging.getLogger(__name__)

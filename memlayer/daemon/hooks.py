@@ -11,15 +11,13 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as Late
 from typing import Any
 
-from memlayer.briefing import working_set
-from memlayer.briefing.standing_orders import orders_in_force, standing_orders
 from memlayer.config import problem_since
 from memlayer.consolidation.rules.standing import let_go, takes_back
-from memlayer.daemon import moments, opening
+from memlayer.daemon import opening
 from memlayer.daemon.hook_call import Answer, Handler, HookCall, begin_call, count_kept, serve
 from memlayer.daemon.resources import notes_offer
 from memlayer.daemon.resources.state import Send, State
-from memlayer.daemon.tasks import batches, intake, reading
+from memlayer.daemon.tasks import batches, intake, reading, task_commits
 from memlayer.daemon.tasks import flush as flushing
 from memlayer.edge.bootstrap import health
 from memlayer.edge.capture import spool
@@ -28,7 +26,9 @@ from memlayer.edge.home import project, registry
 from memlayer.edge.home.session_ids import AGENT_SESSION
 from memlayer.edge.ipc import protocol
 from memlayer.errors import MemlayerError
-from memlayer.recall.recall import Gate, Recalled
+from memlayer.give import working_set
+from memlayer.give.recall import Gate, Recalled
+from memlayer.give.standing_orders import orders_in_force, standing_orders
 from memlayer.records.sessions import Session
 from memlayer.transcripts import catch_up, host_memory
 
@@ -195,7 +195,7 @@ def _host_lines(state: State, session: Session) -> host_memory.HostLines:
 def _prepare(state: State, project_id: str, root: str) -> None:
     """Have notes and changes loaded before a first prompt."""
     state.loader.submit("warm " + project_id, lambda: opening.warm(state, project_id))
-    state.loader.submit("git " + project_id, lambda: moments.look_at_tasks(state, project_id, root))
+    state.loader.submit("git " + project_id, lambda: task_commits.look_at_tasks(state, project_id, root))
 
 
 def after_session_start(state: State, session: Session) -> None:
@@ -364,7 +364,7 @@ def after_session_end(state: State, session: Session) -> None:
     settling = _submit(state, "settle " + session.id, intake.settle, session)
 
     def look() -> None:
-        state.loader.submit("git of tasks " + project_id, lambda: moments.look_at_tasks(state, project_id, root))
+        state.loader.submit("git of tasks " + project_id, lambda: task_commits.look_at_tasks(state, project_id, root))
 
     settling.add_done_callback(lambda _: look())
 

@@ -8,14 +8,12 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from memlayer.briefing.past_sessions import scripts_sessions
-from memlayer.briefing.session_summary import summary_memory
-from memlayer.briefing.standing_orders import is_order
-from memlayer.briefing.summary_text import add_part
-from memlayer.briefing.working_set import TURNS_LOOKED_AT
 from memlayer.consolidation.conflicts import Draft
 from memlayer.consolidation.lineage import folded_under
 from memlayer.consolidation.statement import statement_of
+from memlayer.give.past_sessions import scripts_sessions
+from memlayer.give.standing_orders import is_order
+from memlayer.give.working_set import TURNS_LOOKED_AT
 from memlayer.indexing.indexer import Indexer
 from memlayer.indexing.retracted import not_left
 from memlayer.kinds import Author, Category, Ended, Kind
@@ -33,6 +31,8 @@ from memlayer.tasks.events import CREATED, Observation, TaskEvent, task_event
 from memlayer.tasks.states import OPEN, By, Status, Task
 from memlayer.tasks.task_memory import memory_of
 from memlayer.text.terms import index_terms
+from memlayer.topics.session_summary import summary_memory
+from memlayer.topics.summary_text import add_part
 from memlayer.turns import evidence
 from memlayer.turns.evidence import from_json
 from memlayer.turns.headline import MAX_HEADLINE_CHARS

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 
-from memlayer.briefing.summary_text import add_part
 from memlayer.errors import ConsolidationError
 from memlayer.indexing.retracted import not_left
 from memlayer.model import Memory
@@ -25,6 +24,7 @@ from memlayer.notes.session_turns import LEAST_CHARS, SessionTurn, is_telling, i
 from memlayer.ports import LanguageModel, ModelMissing, Store
 from memlayer.records.model_budget import ModelBudget
 from memlayer.records.sessions import Session
+from memlayer.topics.summary_text import add_part
 
 log = logging.getLogger(__name__)
 OVER_AFTER_MS = 30 * 60_000  # of silence: a killed terminal, a machine switched off

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-from memlayer.briefing.summary_text import newest_parts
 from memlayer.kinds import Kind
 from memlayer.model import Memory
 from memlayer.notes.addressed import without_addressed
 from memlayer.notes.session_turns import SessionTurn, turn_as_text
 from memlayer.text.context_block import flatten
 from memlayer.text.terms import query_terms
+from memlayer.topics.summary_text import newest_parts
 from memlayer.turns.headline import headline_of
 
 VERSION = "4"  # goes up with reader_prompt.md

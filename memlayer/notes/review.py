@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from memlayer.briefing.session_summary import is_due
 from memlayer.consolidation import lineage
 from memlayer.consolidation.conflict.compare import Verdict, judge
 from memlayer.consolidation.consolidator import Consolidator
@@ -25,6 +24,7 @@ from memlayer.tasks.book import TaskBook, TaskQuestion
 from memlayer.tasks.task_memory import memory_of
 from memlayer.text.context_block import day_of
 from memlayer.text.terms import index_terms
+from memlayer.topics.session_summary import is_due
 from memlayer.turns import evidence
 from memlayer.turns.evidence import Method
 

@@ -36,7 +36,7 @@ class Session(SessionFacts):
     memory_flush_compaction_count: the compaction_count it was made at. memory_asked_compaction_count: the one at which
     the model was asked to store memories (-1: never). asked_prompt_id: the turn it was asked in. said_ms: when
     something was last said or done in it. summarized_ms: said_ms when its summary was made, or found not to be worth
-    it. outcomes_ms: the same of its outcomes (recall/outcomes.py). prompted_ms, answered_ms: when the last prompt and
+    it. outcomes_ms: the same of its outcomes (give/outcomes.py). prompted_ms, answered_ms: when the last prompt and
     the last answer were heard of. measured_ms: the answered_ms for which its context was measured, or is about to be.
     noted_ms: said_ms when a language model had read it, or there was nothing to read. team_told_ms: when its start told
     of a team's notes in a clone. is_run: nobody typed its prompts so far. run_by: its beginner, as the host names it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -201,3 +202,9 @@ def _within(path: str, project_dir: str) -> str:
 
 def _cut(text: str, max_chars: int) -> str:
     return text if len(text) <= max_chars else text[: max_chars - 1].rstrip() + "…"
+
+
+def is_same_file(path: str, wanted: str) -> bool:
+    """True for the same path, or one that ends with the other."""
+    own, other = posixpath.normpath(path), posixpath.normpath(wanted)
+    return own == other or own.endswith("/" + other) or (other.endswith("/" + own) and "/" in own)

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from memlayer.briefing.listed_start import BY_MODEL
 from memlayer.cli.verbs.curation.notes import TOOL
 from memlayer.daemon.resources.notes_offer import BY_SESSION_LINE
+from memlayer.give.listed_start import BY_MODEL
 from tests.support.host.claude_run import AS_RUN, Claude, Run
 from tests.support.host.messages_api import Answer, Request
 

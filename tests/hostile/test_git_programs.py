@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from memlayer.edge.home.project import locate
-from memlayer.moments.commits import changes_since
 from memlayer.records import git as git_calls
 from memlayer.records.projects import git_setting, root_commit
 from memlayer.sharing.git_engine import GitEngine, without_login
+from memlayer.tasks.commits import changes_since
 from tests.support.repositories import git, repository
 
 # Settings that name a program, each with the value's form.

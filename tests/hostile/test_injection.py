@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.briefing.listed_start import EXPLANATION as STARTED
 from memlayer.edge.capture.noise import GENERATED_TAGS, is_noise
 from memlayer.edge.home import given_notes
+from memlayer.give.listed_start import EXPLANATION as STARTED
 from memlayer.text.context_block import EXPLANATION, HEADER, flatten
 from memlayer.text.word_lists import rows
 from tests.hostile.attacks import ATTACKS, CONTROLS, FORGED_IDS

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.briefing.standing_orders import orders_in_force
+from memlayer.give.standing_orders import orders_in_force
 from memlayer.kinds import Category
 from memlayer.ports import MemoryQuery
 from tests.support.files_in_memory import FilesInMemory

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.briefing.listed_start import TEAM_HEADING
-from memlayer.briefing.standing_orders import orders_in_force
-from memlayer.briefing.working_set import WorkingSetRules, compose
+from memlayer.give.listed_start import TEAM_HEADING
+from memlayer.give.standing_orders import orders_in_force
+from memlayer.give.working_set import WorkingSetRules, compose
 from memlayer.kinds import Category
 from memlayer.ports import MemoryQuery
 from memlayer.text.context_block import HEADER

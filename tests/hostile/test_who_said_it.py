@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memlayer.briefing.standing_orders import orders_in_force
+from memlayer.give.standing_orders import orders_in_force
 from memlayer.kinds import Ended
 from memlayer.model import Memory
 from memlayer.turns.remembered import remember_event

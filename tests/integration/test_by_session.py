@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from memlayer.briefing.listed_start import BY_MODEL
 from memlayer.cli.verbs.curation.notes import TOOL
 from memlayer.daemon.resources.notes_offer import BY_SESSION_LINE
 from memlayer.edge.mcp import BY_NAME
+from memlayer.give.listed_start import BY_MODEL
 from tests.support.cli_process import runner
 from tests.support.mcp_client import ROOT, McpServer
 from tests.support.processes import Daemon, HookRunner

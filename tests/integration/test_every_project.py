@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from memlayer.briefing.listed_start import rules_in
+from memlayer.give.listed_start import rules_in
 from memlayer.text.context_block import text_of
 from tests.support.cli_process import Cli
 from tests.support.processes import Daemon, HookRunner

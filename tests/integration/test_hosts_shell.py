@@ -13,10 +13,10 @@ import pytest
 
 from memlayer.agent.files import ProjectFolder
 from memlayer.agent.shell import Shell
-from memlayer.briefing.listed_start import rules_in
 from memlayer.edge.capture.spool import put_typed
 from memlayer.edge.home import paths
 from memlayer.errors import ToolError
+from memlayer.give.listed_start import rules_in
 from tests.support.cli_process import MAIN, Cli
 from tests.support.mcp_client import McpServer
 from tests.support.processes import Daemon, HookRunner

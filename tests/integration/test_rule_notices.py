@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from memlayer.briefing.listed_start import RULES_HEADING
-from memlayer.briefing.standing_orders import LEAD
+from memlayer.give.listed_start import RULES_HEADING
+from memlayer.give.standing_orders import LEAD
 from memlayer.model import citation_of
 from tests.support.cli_process import Cli
 from tests.support.processes import Daemon, HookResult, HookRunner

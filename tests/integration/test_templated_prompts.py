@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from memlayer.recall.recall import Gate
+from memlayer.give.recall import Gate
 from memlayer.turns.opening import TEMPLATE_TURNS
 from tests.support.processes import Daemon, HookRunner
 

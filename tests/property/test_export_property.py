@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from memlayer.edge.capture.payload import read_payload
+from memlayer.give.candidate import with_start
 from memlayer.model import CITED, OPENED, SHOWN, usage_of
 from memlayer.ports import MemoryQuery
-from memlayer.recall.candidate import with_start
 from memlayer.records.sessions import Sessions
 from memlayer.transfer import export as exporting
 from tests.support.shared_homes import AT_MS, SharedHome

@@ -11,10 +11,10 @@ from typing import Any
 from memlayer import compose
 from memlayer.config import load_what_holds
 from memlayer.edge.capture.payload import spool_event
+from memlayer.give.query import typed_query
 from memlayer.kinds import Category
 from memlayer.model import Event, Memory, Scope, Usage
 from memlayer.ports import MemoryQuery, Selection
-from memlayer.recall.query import typed_query
 from memlayer.records.sessions import Sessions
 
 AT_MS = 1_790_000_000_000

@@ -7,10 +7,10 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+from memlayer.give.recall import RecallRules
 from memlayer.kinds import Category
 from memlayer.model import Memory, Scope
 from memlayer.ports import MemoryQuery
-from memlayer.recall.recall import RecallRules
 from memlayer.records.sessions import Session
 from tests.support.shared_homes import SharedHome
 

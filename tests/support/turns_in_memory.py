@@ -12,16 +12,16 @@ from typing import Any
 
 from memlayer.consolidation.rules.own_words import own_words
 from memlayer.edge.capture.payload import read_payload
+from memlayer.give.outcomes import Outcomes, SupersededStatements
+from memlayer.give.project_notes import ProjectNotes
+from memlayer.give.recall import Recall, Recalled, RecallRules
+from memlayer.give.retriever import Retriever
 from memlayer.indexing.indexer import Indexer
 from memlayer.indexing.ingest import Ingest
+from memlayer.indexing.session_words import LiveSessions
 from memlayer.indexing.term_stats import TermStats
 from memlayer.model import Memory, Scope, turn_memory_id
 from memlayer.ports import Embedder, MemoryQuery, Vector
-from memlayer.recall.outcomes import Outcomes, SupersededStatements
-from memlayer.recall.project_notes import ProjectNotes
-from memlayer.recall.recall import Recall, Recalled, RecallRules
-from memlayer.recall.retriever import Retriever
-from memlayer.recall.session_words import LiveSessions
 from memlayer.records.projects import Projects
 from memlayer.records.sessions import Session, Sessions
 from memlayer.records.tombstones import Tombstones

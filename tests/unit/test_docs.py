@@ -139,7 +139,7 @@ def test_changelog_begins_with_current_version() -> None:
 
 
 def test_readme_shows_current_block() -> None:
-    from memlayer.briefing import listed_start
+    from memlayer.give import listed_start
     from memlayer.text import context_block
 
     readme = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -45,7 +45,7 @@ BARE = [
 ]
 HOOKS = json.loads((ROOT / "hooks.json").read_text(encoding="utf-8"))["hooks"]
 MAX_LINES = 600
-MAX_MODULES = 12
+MAX_MODULES = 16
 MAX_HOOK_LINES = 15
 # Looked up here, because each test has a home of its own.
 FOLDERS = [found for place in USUAL_PLACES for found in glob.glob(os.path.expanduser(place))]
@@ -351,7 +351,7 @@ def test_what_hooks_run_imports_on_an_old_python(version: str) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_room_has_at_most_12_modules() -> None:
+def test_room_has_at_most_16_modules() -> None:
     """A newcomer reads a room's names at a glance."""
     folders = {path.parent for path in (ROOT / "memlayer").rglob("*.py")}
     sizes = {name(one): sum(path.name != "__init__.py" for path in one.glob("*.py")) for one in folders}

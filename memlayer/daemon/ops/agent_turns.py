@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from memlayer.briefing.standing_orders import standing_orders
 from memlayer.daemon.handlers import HANDLERS
 from memlayer.daemon.hook_call import Answer, begin_call, count_kept, serve
 from memlayer.daemon.ops import agent_compaction as compaction
@@ -22,6 +21,7 @@ from memlayer.edge.capture.payload import Payload, clean, spool_event
 from memlayer.edge.home import project
 from memlayer.edge.home.session_ids import AGENT_SESSION
 from memlayer.errors import MemlayerError, UserError
+from memlayer.give.standing_orders import standing_orders
 from memlayer.model import Memory
 from memlayer.records.sessions import Session
 from memlayer.text.context_block import quoted

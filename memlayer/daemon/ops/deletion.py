@@ -23,10 +23,10 @@ from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import derived, intake
 from memlayer.deletion.forget import ForgetPlan
 from memlayer.errors import DaemonError, StoreError, UserError
+from memlayer.give.query import typed_query
 from memlayer.kinds import Category
 from memlayer.model import Scope
 from memlayer.ports import Removed, Selection
-from memlayer.recall.query import typed_query
 from memlayer.text.context_block import bare_id
 from memlayer.wire import curation as ops
 

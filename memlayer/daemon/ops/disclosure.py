@@ -26,14 +26,14 @@ from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import clean
 from memlayer.edge.home import project as places
 from memlayer.errors import UserError
+from memlayer.give import known_errors
+from memlayer.give.query import typed_query
+from memlayer.give.recall import RecallRules
+from memlayer.give.search import Filters, Search
+from memlayer.give.snippet import snippet
 from memlayer.kinds import CATEGORIES, NOTED, Category, Kind, category_named
 from memlayer.model import Memory, Scope, replace, turn_memory_id
-from memlayer.moments import known_errors
 from memlayer.ports import MemoryQuery, Store, memories_by_id
-from memlayer.recall.query import typed_query
-from memlayer.recall.recall import RecallRules
-from memlayer.recall.search import Filters, Search
-from memlayer.recall.snippet import snippet
 from memlayer.records.usages import sessions_citing, uses_within
 from memlayer.text.context_block import bare_id, day_of, flatten
 from memlayer.turns.outcome import call_of, from_calls

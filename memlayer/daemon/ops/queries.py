@@ -8,7 +8,6 @@ from dataclasses import asdict
 from typing import Any
 
 from memlayer import compose
-from memlayer.briefing.standing_orders import orders_in_force
 from memlayer.consolidation import lineage
 from memlayer.daemon.ops.disclosure import note_opened
 from memlayer.daemon.ops.requests import (
@@ -27,17 +26,18 @@ from memlayer.daemon.ops.requests import (
 from memlayer.daemon.resources.state import State
 from memlayer.disclosure import label_of
 from memlayer.edge.redaction.privacy import redact
+from memlayer.give.candidate import Candidate
+from memlayer.give.query import typed_query
+from memlayer.give.recall import Recalled
+from memlayer.give.search import Filters, Found, Search, find
+from memlayer.give.snippet import snippet
+from memlayer.give.standing_orders import orders_in_force
 from memlayer.growth.facts import facts_of
 from memlayer.growth.levels import CRITERIA, Level, grow
 from memlayer.kinds import Category, Kind
 from memlayer.memory_files.locations import FileLines
 from memlayer.model import CITED, GLOBAL, SHOWN, Event, Memory, Usage
 from memlayer.ports import MemoryQuery, Store, UsageQuery, memories_by_id
-from memlayer.recall.candidate import Candidate
-from memlayer.recall.query import typed_query
-from memlayer.recall.recall import Recalled
-from memlayer.recall.search import Filters, Found, Search, find
-from memlayer.recall.snippet import snippet
 from memlayer.records.usages import MANY, sessions_citing, uses_within
 from memlayer.text.context_block import bare_id, cut, flatten
 from memlayer.turns import evidence

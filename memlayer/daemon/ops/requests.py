@@ -12,11 +12,11 @@ from memlayer import compose
 from memlayer.daemon.resources.state import Progress as Progress
 from memlayer.daemon.resources.state import State
 from memlayer.errors import UserError
+from memlayer.give.retriever import Score
+from memlayer.give.search import split_about
 from memlayer.kinds import Category
 from memlayer.model import GLOBAL, Memory, Scope
 from memlayer.ports import MemoryQuery, Store
-from memlayer.recall.retriever import Score
-from memlayer.recall.search import split_about
 from memlayer.records.sessions import Session
 from memlayer.text.context_block import bare_id, day_of, flatten, quoted
 from memlayer.turns.turn_memory import marked_text

@@ -9,9 +9,9 @@ from memlayer.daemon.ops.requests import Progress, limit_of, project_of, scope_o
 from memlayer.daemon.resources.state import State
 from memlayer.edge.home import given_notes as record
 from memlayer.errors import UserError
+from memlayer.give.given_notes import is_of_prompt, is_unanswered, unanswered, with_texts
 from memlayer.kinds import Category, Kind
 from memlayer.ports import MemoryQuery, Store
-from memlayer.recall.given_notes import is_of_prompt, is_unanswered, unanswered, with_texts
 from memlayer.records.sessions import Session
 from memlayer.text.context_block import quoted
 from memlayer.wire import sessions as ops

@@ -7,9 +7,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from memlayer.briefing.standing_orders import is_order
 from memlayer.consolidation.rules.standing import laid_down
 from memlayer.edge.home.session_ids import AGENT_SESSION
+from memlayer.give.standing_orders import is_order
 from memlayer.kinds import Author
 from memlayer.model import Event, Memory, TurnId
 

@@ -10,11 +10,11 @@ import logging
 import time
 from collections.abc import Iterable
 
-from memlayer.briefing import working_set
 from memlayer.compose import Services
 from memlayer.daemon.resources.jobs import go_second
 from memlayer.daemon.resources.state import State
 from memlayer.edge.home import registry
+from memlayer.give import working_set
 from memlayer.memory_files.edits import EditCounts
 from memlayer.model import GLOBAL
 from memlayer.ports import notes_in_force

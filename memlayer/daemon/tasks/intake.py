@@ -11,7 +11,6 @@ import time
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from memlayer.briefing import session_summary
 from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.jobs import go_second
 from memlayer.daemon.resources.state import Progress, State, no_report
@@ -20,6 +19,7 @@ from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
 from memlayer.model import unix_ms
 from memlayer.records.sessions import Session
+from memlayer.topics import session_summary
 from memlayer.transcripts import branches, catch_up
 
 log = logging.getLogger(__name__)

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.briefing.session_summary import summary_memory
 from memlayer.edge.home import paths
 from memlayer.kinds import Category, Kind
 from memlayer.model import CITED, Event, Memory, citation_of, memory_key, usage_of
 from memlayer.ports import MemoryQuery, Selection
 from memlayer.records.sessions import Session
 from memlayer.sharing.sending import MERGE_AT
+from memlayer.topics.session_summary import summary_memory
 from tests.support.shared_homes import AT_MS, SharedHome, shared_homes
 from tests.support.shares import contents, git_address, holding, join, live_objects, settle
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.briefing.standing_orders import orders_in_force
-from memlayer.briefing.working_set import WorkingSetRules, compose
 from memlayer.errors import ShareError, UserError
+from memlayer.give.standing_orders import orders_in_force
+from memlayer.give.working_set import WorkingSetRules, compose
 from memlayer.kinds import Kind
 from memlayer.notes.review import How, Review, ReviewedProject, ReviewReason
 from memlayer.notes.review_log import ReviewLog

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memlayer.consolidation.conflict.compare import Verdict, judge
-from memlayer.recall.precedence import DatedText, is_newer_value
+from memlayer.give.precedence import DatedText, is_newer_value
 
 LINES = Path(__file__).with_name("changes.tsv").read_text(encoding="utf-8").splitlines()
 ROWS = [line.split("\t") for line in LINES if not line.startswith("#")]

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from memlayer.briefing.standing_orders import is_order
 from memlayer.consolidation.rules.extraction import Statement, extract
+from memlayer.give.standing_orders import is_order
 from memlayer.kinds import Kind
 
 DATA = Path(__file__).parents[2] / "data" / "own_or_pasted.yaml"

@@ -7,14 +7,14 @@ from typing import cast
 
 import pytest
 
-from memlayer.briefing.session_summary import sum_up
-from memlayer.briefing.working_set import FRESH_SESSIONS, WorkingSetRules, compose
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks.reading import imported
+from memlayer.give.working_set import FRESH_SESSIONS, WorkingSetRules, compose
 from memlayer.kinds import KINDS, Author, Ended, Kind
 from memlayer.model import Memory
 from memlayer.notes.session_turns import turns_of
 from memlayer.ports import MemoryQuery
+from memlayer.topics.session_summary import sum_up
 from memlayer.turns.turn_memory import marked_text
 from tests.support.consolidating_in_memory import Consolidating
 from tests.support.turns_in_memory import PROJECT

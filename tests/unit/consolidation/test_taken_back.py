@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.briefing.session_summary import sum_up
-from memlayer.briefing.working_set import WorkingSetRules, compose
+from memlayer.give.working_set import WorkingSetRules, compose
 from memlayer.indexing.repair import mark_turns
 from memlayer.kinds import KINDS, Kind
 from memlayer.model import Memory, replace
 from memlayer.ports import MemoryQuery
+from memlayer.topics.session_summary import sum_up
 from tests.support.consolidating_in_memory import Consolidating
 
 DECISION = "주문 이벤트는 ClickHouse에 저장하기로 했어."

@@ -6,7 +6,7 @@ from memlayer.daemon.ops.agent_compaction import session_constraints
 from memlayer.kinds import Ended
 from memlayer.model import Event, replace
 from tests.support.memory_store import MemoryStore
-from tests.unit.briefing.test_standing_orders import order
+from tests.unit.give.test_standing_orders import order
 
 
 def prompt(number: int, text: str, detail: str = "") -> Event:

@@ -20,7 +20,7 @@ from memlayer.edge.capture.tool_use import (
     ToolRules,
     tool_event,
 )
-from memlayer.recall.session_words import LiveSessions
+from memlayer.indexing.session_words import LiveSessions
 from memlayer.turns.outcome import call_of
 from tests.support.turns_in_memory import PROJECT, T0_MS, TurnsInMemory
 

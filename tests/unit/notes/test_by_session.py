@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from memlayer.briefing.listed_start import BY_MODEL, RULES_HEADING
-from memlayer.briefing.standing_orders import orders_in_force
-from memlayer.briefing.working_set import WorkingSetRules, compose
+from memlayer.give.listed_start import BY_MODEL, RULES_HEADING
+from memlayer.give.standing_orders import orders_in_force
+from memlayer.give.working_set import WorkingSetRules, compose
 from memlayer.kinds import Author
 from memlayer.model import Memory
 from memlayer.notes.answer import DraftNote

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from memlayer.briefing.session_summary import sum_up
-from memlayer.briefing.working_set import WorkingSetRules, compose
+from memlayer.give.working_set import WorkingSetRules, compose
 from memlayer.kinds import Author, Ended
 from memlayer.notes.checks import Refusal
 from memlayer.notes.request import first_part
+from memlayer.topics.session_summary import sum_up
 from tests.support.notes_in_memory import Noting, turn
 
 TURNS = (

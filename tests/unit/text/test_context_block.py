@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.briefing.listed_start import EXPLANATION as STARTED
 from memlayer.edge.redaction.privacy import strip_own_blocks
-from memlayer.recall.recall import RecallRules
+from memlayer.give.listed_start import EXPLANATION as STARTED
+from memlayer.give.recall import RecallRules
 from memlayer.records.sessions import Session
 from memlayer.text.context_block import (
     EXPLANATION,
@@ -23,7 +23,7 @@ from memlayer.text.context_block import (
     line_of,
 )
 from tests.support.turns_in_memory import T0_MS, TurnsInMemory
-from tests.unit.recall.test_superseded import drawn
+from tests.unit.give.test_superseded import drawn
 
 DAY = day_of(T0_MS)
 OLD = Entry("a7Bc3x", "2026-11-19", "주문 이벤트는 Postgres에 둔다.")

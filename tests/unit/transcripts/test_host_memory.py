@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from memlayer.briefing.working_set import in_short, without_host_lines
+from memlayer.give.working_set import in_short, without_host_lines
 from memlayer.records.sessions import Session
 from memlayer.text.context_block import HEADER
 from memlayer.transcripts.host_memory import LOADED_LINES, HostMemory, folders, says

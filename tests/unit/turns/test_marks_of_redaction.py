@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.briefing.session_summary import left_open
-from memlayer.briefing.working_set import WorkingSetRules, compose
 from memlayer.edge.capture.noise import recallable
 from memlayer.edge.redaction.privacy import redact, without_marks
+from memlayer.give.recall import Gate, RecallRules
+from memlayer.give.working_set import WorkingSetRules, compose
 from memlayer.kinds import Kind
-from memlayer.recall.recall import Gate, RecallRules
 from memlayer.text.context_block import entry_lines, flatten
 from memlayer.text.terms import index_terms, query_terms
+from memlayer.topics.session_summary import left_open
 from tests.support.turns_in_memory import PROJECT, TurnsInMemory
 
 THANKS = [

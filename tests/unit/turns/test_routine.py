@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from memlayer.give.recall import RecallRules
 from memlayer.kinds import Kind
-from memlayer.recall.recall import RecallRules
 from memlayer.turns.salience import is_routine, is_routine_text
 from memlayer.turns.turn import turn_text
 from tests.support.turns_in_memory import TurnsInMemory

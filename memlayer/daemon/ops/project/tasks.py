@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import time
 
-from memlayer.daemon import moments
 from memlayer.daemon.ops.requests import Progress, limit_of, project_of, services_of
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import batches
+from memlayer.daemon.tasks import batches, task_commits
 from memlayer.errors import UserError
 from memlayer.model import citation_of
 from memlayer.tasks.book import TaskBook
@@ -33,7 +32,7 @@ def tasks(state: State, arguments: ops.Tasks, progress: Progress) -> ops.TaskLis
     book, project_id = services_of(state).tasks, project_of(state, arguments.project_dir)
     if arguments.project_dir and not project_id:
         return ops.TaskList()
-    moments.look_at_tasks(state, project_id, state.projects.root(project_id))
+    task_commits.look_at_tasks(state, project_id, state.projects.root(project_id))
     rows = [_fields(state, row) for row in book.known.all(project_id)]
     rows = [row for row in rows if not arguments.is_blocked or row.status == Status.BLOCKED]
     return ops.TaskList(
@@ -53,7 +52,7 @@ def show(state: State, arguments: ops.TaskShow, progress: Progress) -> ops.Tasks
     """Return a name's tasks, each with history, blockers and quotes."""
     _drained(state)
     book, project_id = services_of(state).tasks, limit_of(state, arguments.project_dir)
-    moments.look_at_tasks(state, project_id, state.projects.root(project_id))
+    task_commits.look_at_tasks(state, project_id, state.projects.root(project_id))
     rows = [row for row in book.known.all(limit_of(state, arguments.limit_dir)) if named(arguments.id_, row)]
     rows = rows or list(match(arguments.id_, book.known.all(project_id), is_open=None).candidates)
     if not rows:

@@ -1,1 +1,0 @@
-"""The working set at a session's start, the summary at its end."""

@@ -1,0 +1,376 @@
+"""Recall, stage by stage: the memories that help, or silence."""
+
+from __future__ import annotations
+
+import time
+import unicodedata
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from memlayer.edge.capture.noise import recallable
+from memlayer.edge.redaction.privacy import without_marks
+from memlayer.give.candidate import Candidate, Reason, in_context, judge, near_duplicates, need, turn_of, whole_chunk
+from memlayer.give.outcomes import (
+    MATTER_CHARS,
+    OF_PROMPT,
+    Outcomes,
+    Replacement,
+    SupersededStatements,
+    amends,
+    as_told,
+    matter_of,
+    outcome_of,
+)
+from memlayer.give.outcomes import told as told_of
+from memlayer.give.precedence import found_of, in_precedence, lessons_first, note_of
+from memlayer.give.project_notes import ProjectNotes
+from memlayer.give.query import PromptSignals, Query, asks_open_work, plan_query, prompt_signals, reduce_prompt
+from memlayer.give.retriever import Retriever, Weights
+from memlayer.give.snippet import snippet
+from memlayer.indexing.session_words import LiveSessions, SessionWords
+from memlayer.kinds import KINDS, Category, Kind, mark_of
+from memlayer.model import Chunk, Scope, replace
+from memlayer.records.sessions import Session
+from memlayer.text import context_block
+from memlayer.transcripts import host_memory
+from memlayer.turns.opening import opening_in, opening_term
+from memlayer.turns.plans import is_plan
+from memlayer.turns.questions import is_still_open
+
+SURER = 2.0  # times min_chance for each entry after the first: on real sessions they are noise far more often
+
+MAX_QUERY_CHARS = 100_000
+LISTED = 3  # times the entries of another block, of open work that is asked for
+SNIPPET_CHARS = 240  # of a turn that is its own outcome
+POSSIBLE = 0.5  # of the least chance, from which a matter is looked up
+TURNS_LOOKED_AT = 12  # best hits whose matter is looked up, where one may be given
+
+
+class Pipeline:
+    """The stages of a prompt.
+
+    Each returns the reason to leave a candidate out, or None.
+
+    The first reason holds. A candidate that passes every stage has an entry. A candidate that the full block crowds out
+    counts as an entry for those behind it, so that a lesser one never takes its place.
+    """
+
+    def __init__(
+        self,
+        superseded: SupersededStatements,
+        session: Session | None,
+        min_chance: float,
+        budget: context_block.Budget,
+        weight: Mapping[str, float],
+        host_lines: host_memory.HostLines = (),
+        withheld: Callable[[Chunk], Reason | None] = lambda chunk: None,
+    ) -> None:
+        """Make the stages.
+
+        weight: inverse document frequency of each query term. host_lines: of the host's memory, as terms.
+        withheld: why a chunk is given to no prompt like this.
+        """
+        self._withheld = withheld
+        self._superseded = superseded
+        self._session = session
+        self._min_chance = min_chance
+        self._budget = budget
+        self._weight = weight
+        self._host_lines = host_lines
+        self._turns: set[str] = set()  # with an entry
+        self._kept: list[Candidate] = []
+        self._has_team = False  # an entry of a colleague
+        self._present: list[frozenset[str]] = []  # terms of each text in the session's context or in an entry
+        self._stages = (
+            self._unanswered, self._in_context, self._older, self._unsure, self._not_given, self._under_note,
+            self._same_turn,
+            self._repeats, self._crowded, self._taken_back, self._host_says,
+        )  # fmt: skip
+
+    def run(self, candidates: Sequence[Candidate]) -> str:
+        """Set each candidate's reason and snippet, and return the block."""
+        own = [
+            candidate.chunk
+            for candidate in candidates
+            if in_context(candidate.chunk, self._session) is Reason.OWN_SESSION
+        ]
+        self._present = [_terms(chunk.terms) for chunk in own]
+        for candidate in candidates:
+            chunk = candidate.chunk  # the last stage may put a successor's in its place
+            reasons = (stage(candidate) for stage in self._stages)
+            candidate.reason = next((reason for reason in reasons if reason), Reason.KEPT)
+            if candidate.kept:
+                self._turns.add(turn_of(chunk))
+                self._kept.append(candidate)
+                self._has_team |= chunk.known_kind is Kind.TEAM
+                self._present.append(_terms(chunk.terms))
+        entries = [candidate for candidate in candidates if candidate.kept]
+        lines = [
+            context_block.Entry(entry.citation, context_block.day_of(entry.chunk.at_ms), entry.snippet)
+            for entry in entries
+        ]
+        is_explained = self._session is not None and self._session.explained_ms
+        block = context_block.block(lines, self._budget, "" if is_explained else context_block.EXPLANATION)
+        for candidate in entries[len(context_block.entry_lines(block)) :]:
+            candidate.reason = Reason.CROWDED
+        return block
+
+    def _unanswered(self, candidate: Candidate) -> Reason | None:
+        kind = candidate.chunk.known_kind
+        if kind is Kind.OPEN_QUESTION and not is_still_open(candidate.chunk.text):
+            return None
+        return None if KINDS[kind].recalled else Reason.OPEN_QUESTION
+
+    def _in_context(self, candidate: Candidate) -> Reason | None:
+        return in_context(candidate.chunk, self._session)
+
+    def _older(self, candidate: Candidate) -> Reason | None:
+        deed = candidate.deed
+        if deed is not None and (deed.kept or in_context(deed.chunk, self._session)):
+            return Reason.DONE
+        return Reason.OLDER if candidate.newer is not None else None
+
+    def _unsure(self, candidate: Candidate) -> Reason | None:
+        if candidate.is_note:
+            return None if candidate.chance else Reason.UNSURE
+        return Reason.UNSURE if candidate.chance < self._min_chance * (SURER if self._turns else 1) else None
+
+    def _not_given(self, candidate: Candidate) -> Reason | None:
+        return self._withheld(candidate.chunk)
+
+    def _under_note(self, candidate: Candidate) -> Reason | None:
+        is_turn = candidate.chunk.category == Category.CONVERSATION
+        sessions = {row.chunk.session_id for row in self._kept if row.is_note}
+        if is_turn and candidate.chunk.session_id in sessions:  # it may hold the guess that the note refutes
+            return Reason.LESSON
+        return Reason.LESSON if note_of(candidate, self._kept, found_of) is not None else None
+
+    def _same_turn(self, candidate: Candidate) -> Reason | None:
+        is_beside = turn_of(candidate.chunk) in self._turns and not candidate.is_note
+        return Reason.SAME_TURN if is_beside else None
+
+    def _repeats(self, candidate: Candidate) -> Reason | None:
+        terms = _terms(candidate.chunk.terms)
+        return Reason.REPEATS if any(near_duplicates(terms, other) for other in self._present) else None
+
+    def _crowded(self, candidate: Candidate) -> Reason | None:
+        is_second_of_team = self._has_team and candidate.chunk.known_kind is Kind.TEAM
+        return Reason.CROWDED if is_second_of_team or len(self._turns) >= self._budget.max_entries else None
+
+    def _taken_back(self, candidate: Candidate) -> Reason | None:
+        """Write the snippet; a stale statement gives way to its successor."""
+        chunk, max_chars = candidate.chunk, self._budget.max_entry_chars
+        stale: list[Replacement] = []
+
+        def is_stale(sentence: str) -> bool:
+            replacement = self._superseded.of(chunk.project_id, (chunk.session_id, chunk.prompt_id), sentence)
+            stale.extend([replacement] if replacement else [])
+            return replacement is not None
+
+        mark = mark_of(chunk.category, chunk.role)
+        if candidate.is_note:
+            return None
+        if candidate.matter is not None:
+            candidate.snippet = told_of(chunk.text, candidate.matter, min(MATTER_CHARS, max_chars))
+            return None
+        max_chars = min(SNIPPET_CHARS, max_chars)
+        candidate.snippet = snippet(chunk.text, self._weight, max_chars - len(mark), is_stale, as_evidence=True)
+        if candidate.snippet:
+            candidate.snippet = mark + candidate.snippet
+            return None
+        head = next((replacement.head for replacement in stale if replacement.head is not None), None)
+        if head is None:
+            return Reason.TAKEN_BACK if stale else Reason.ASKS
+        candidate.chunk, candidate.snippet = whole_chunk(head), snippet(head.text, self._weight, max_chars)
+        return None
+
+    def _host_says(self, candidate: Candidate) -> Reason | None:
+        return Reason.HOST_SAYS if host_memory.says(self._host_lines, candidate.snippet) else None
+
+
+def _terms(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+class Gate(Enum):
+    """Why no search was made; the value is for display only."""
+
+    OPEN = ""
+    OFF = "recall is switched off"
+    NOTHING_ASKED = "nothing in it to look for"
+    PLAN = "an accepted plan says what it needs"
+    TOO_SHORT = "too short to need an earlier session"
+    OPENING = "the store was still opening"
+    COMMAND = "a slash command"
+    TEMPLATED = "it begins like many earlier prompts, as a script sends them"
+    LATE = "recall took longer than recall.deadline_ms"
+    FAILED = "recall failed; logs/daemon.log says why"
+
+
+@dataclass(frozen=True)
+class RecallRules:
+    """Settings of recall.
+
+    min_chance: the least chance of an entry. candidates: chunks of each search.
+    """
+
+    enabled: bool = True
+    budget: context_block.Budget = field(default_factory=context_block.Budget)
+    min_chance: float = 0.126
+    candidates: int = 30
+    weights: Weights = field(default_factory=Weights)
+
+
+@dataclass(frozen=True)
+class Recalled:
+    """The answer to a prompt.
+
+    block: "" for silence. need: probability that the prompt needs an earlier session.
+    """
+
+    block: str
+    mode: str
+    gate: Gate = Gate.OPEN
+    query: Query | None = None
+    signals: PromptSignals | None = None
+    need: float = 0.0
+    candidates: tuple[Candidate, ...] = ()
+    took_ms: float = 0.0
+    is_first: bool = False  # prompt of its session
+
+    @property
+    def entries(self) -> tuple[Candidate, ...]:
+        return tuple(candidate for candidate in self.candidates if candidate.kept)
+
+
+@dataclass
+class Recall:
+    """The answer to a prompt, composed. Thread-safe."""
+
+    retriever: Retriever
+    live: LiveSessions
+    superseded: SupersededStatements
+    notes: ProjectNotes
+    outcomes: Outcomes
+
+    def refresh(self, project_id: str) -> None:
+        """Take note of a project's changed memories. Raises StoreError."""
+        self.superseded.refresh([project_id])
+        self.notes.refresh(project_id)
+        self.outcomes.refresh(project_id)
+
+    def _mode(self) -> str:
+        embedder = self.retriever.embedder()
+        return "lexical" if embedder is None or embedder.problem else "hybrid"
+
+    def answer(
+        self,
+        prompt: str,
+        scope: Scope,
+        rules: RecallRules,
+        session: Session | None = None,
+        host_lines: host_memory.HostLines = (),
+    ) -> Recalled:
+        """Return the block for a prompt. Raises StoreError.
+
+        session: the one whose context must not be repeated. host_lines: of the host's memory, which must not be either.
+        """
+        started = time.perf_counter()
+        # A Mac's file names are decomposed. Marks of redaction are nobody's words.
+        prompt = without_marks(unicodedata.normalize("NFC", prompt[:MAX_QUERY_CHARS]))
+        mode = self._mode()
+        if not rules.enabled:
+            return Recalled("", mode, Gate.OFF)
+        if not recallable(prompt):
+            return Recalled("", mode, Gate.NOTHING_ASKED)
+        session_words = self.live.of(session.id, session.context_since_ms) if session is not None else SessionWords()
+        if is_plan(prompt):
+            return self._of_plan(prompt, scope, rules, session if not session_words.prompts else None, started)
+        query = reduce_prompt(prompt)
+        if asks_open_work(query.text) and (tasks := self._open_work(scope)):
+            return self._listed(tasks, query, rules, is_first=session is not None and not session_words.prompts)
+        rarity = self.retriever.rarity(query.terms, scope, query.text)
+        signals = prompt_signals(prompt, query, rarity.weight, session_words)
+        # A person who asks for the past may well ask in the same words each time.
+        is_templated = not signals.looks_back and self.retriever.is_templated(opening_term(prompt), scope)
+        notes = self._notes(query, scope, rarity.rare)
+        if signals.is_too_short and not any(row.chance for row in notes):
+            return Recalled("", mode, Gate.TOO_SHORT, query, signals)
+        if is_templated:
+            return Recalled("", mode, Gate.TEMPLATED, query, signals)
+        hits = [] if signals.is_too_short else self.retriever.search(
+            query, scope, rules.candidates, rules.weights, rarity
+        )  # fmt: skip
+        hits = [row for row in hits if row[0].known_kind not in (Kind.REWOUND, Kind.RUN)]  # only a search finds them
+        found = self._told(judge(hits, signals, rarity, session_words), query, rules.min_chance)
+        judged = lessons_first(found, rules.min_chance)
+        ids = {row.chunk.memory_id for row in notes if row.chance}
+        judged = [row for row in judged if row.chunk.memory_id not in ids]
+        candidates = in_precedence([*(row for row in notes if row.chance), *judged], rules.min_chance)
+        candidates += [row for row in notes if not row.chance]
+
+        def withheld(chunk: Chunk) -> Reason | None:
+            return Reason.TEMPLATED if self.retriever.is_templated(opening_in(chunk.terms), scope) else None
+
+        pipeline = Pipeline(
+            self.superseded, session, rules.min_chance, rules.budget, rarity.shown, host_lines, withheld
+        )
+        block = pipeline.run(candidates)
+        took_ms = (time.perf_counter() - started) * 1000
+        is_first = session is not None and not session_words.prompts
+        rows = tuple(candidates)
+        return Recalled(block, self._mode(), Gate.OPEN, query, signals, need(signals), rows, took_ms, is_first)
+
+    def _told(self, candidates: list[Candidate], query: Query, min_chance: float) -> list[Candidate]:
+        """Return the candidates, turns as the outcomes of their matters."""
+        if not candidates or candidates[0].chance < POSSIBLE * min_chance:
+            return candidates
+        turns = [row for row in candidates if row.chunk.category == Category.CONVERSATION][:TURNS_LOOKED_AT]
+        told: dict[str, list[Candidate]] = {}
+        for row in turns:
+            matter = matter_of(row.chunk, query.terms, self.retriever.terms)
+            outcome = outcome_of(row.chunk, self.outcomes.of(row.chunk.project_id, row.chunk.session_id), matter)
+            if outcome is None:
+                continue
+            row.chunk, row.matter = as_told(row.chunk, outcome), matter
+            first, *_ = rows = [*told.get(outcome.id, ()), row]
+            told[outcome.id] = rows
+            if first is not row and matter.share(matter.hit & matter.asked, row.chunk.terms.split()) >= OF_PROMPT:
+                first.chance = 1 - (1 - first.chance) * (1 - row.chance)  # any of a matter's turns may help
+        for rows in told.values():
+            newer = [first for first, *_ in told.values() if amends(first.chunk, rows[0].chunk, self.retriever.terms)]
+            newest = max(newer, key=lambda row: row.chunk.at_ms, default=None)
+            if newest is not None:
+                newest.chance = max(newest.chance, rows[0].chance)
+            for row in rows:
+                row.newer = newest
+        return sorted(candidates, key=lambda row: -round(row.chance, 2))
+
+    def _open_work(self, scope: Scope) -> list[Candidate]:
+        return self.notes.open_work(scope.project_ids[0]) if scope.project_ids else []
+
+    def _listed(self, tasks: list[Candidate], query: Query, rules: RecallRules, *, is_first: bool) -> Recalled:
+        """Return the open work for a prompt that asks for it."""
+        budget = replace(rules.budget, max_entries=LISTED * rules.budget.max_entries)
+        block = Pipeline(self.superseded, None, rules.min_chance, budget, {}).run(tasks)
+        return Recalled(block, self._mode(), Gate.OPEN, query, None, 1.0, tuple(tasks), is_first=is_first)
+
+    def _of_plan(
+        self, prompt: str, scope: Scope, rules: RecallRules, session: Session | None, started: float
+    ) -> Recalled:
+        """Return the notes for an accepted plan that begins a session.
+
+        The host clears the context before it submits a plan. session: None where the plan comes later: silence.
+        """
+        query = plan_query(prompt)
+        notes = self._notes(query, scope, ()) if session is not None else []
+        pipeline = Pipeline(self.superseded, session, rules.min_chance, rules.budget, {})
+        block = pipeline.run(notes)
+        if not block:
+            return Recalled("", self._mode(), Gate.PLAN, query, candidates=tuple(notes))
+        took_ms = (time.perf_counter() - started) * 1000
+        return Recalled(block, self._mode(), Gate.OPEN, query, None, 0.0, tuple(notes), took_ms, is_first=True)
+
+    def _notes(self, query: Query, scope: Scope, rare: Collection[str]) -> list[Candidate]:
+        return self.notes.choose(query, scope.project_ids[0], rare) if scope.project_ids else []

@@ -1,0 +1,155 @@
+"""A start: a line for all that is known."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from memlayer.consolidation.authors import without_echoes
+from memlayer.give import listed_start, own_statements, past_sessions
+from memlayer.give.listed_start import REST_SESSIONS, Known
+from memlayer.give.standing_orders import orders_in_force
+from memlayer.kinds import Author, Category, Kind
+from memlayer.model import CITED, GLOBAL, OPENED, Memory, team_session
+from memlayer.ports import MemoryQuery, Store, UsageQuery, notes_in_force
+from memlayer.text import context_block
+from memlayer.transcripts import host_memory
+
+MAX_TASKS = 3
+MAX_LINES = 3  # of past sessions, behind statements
+FRESH_SESSIONS = 3  # later ones in which a task may go unmentioned (of 75 such lines 48 were idle, 20 untrue)
+TURNS_LOOKED_AT, SUMMARIES_LOOKED_AT = 300, 40
+MAX_NOTES, MAX_OF_TEAM = 1000, 2
+WISH_SHARE = 0.5  # of a prompt that is sent again, for an order to be its sender's
+
+
+@dataclass(frozen=True)
+class WorkingSetRules:
+    """The user's settings. max_chars counts the whole block."""
+
+    enabled: bool = True
+    max_entries: int = 6
+    max_chars: int = 3500
+
+
+def compose(
+    store: Store,
+    project_id: str,
+    rules: WorkingSetRules,
+    *,
+    excluded_session_id: str = "",
+    excluded_ids: Collection[str] = (),
+) -> str:
+    """The working set of a project, "" for none.
+
+    excluded_session_id: a session that has its own turns in its context, after a compaction. excluded_ids: memories
+    that stand there already. Raises StoreError.
+    """
+    if not rules.enabled or not rules.max_entries:
+        return ""
+    orders = orders_in_force(store, project_id)
+    known = _known(store, project_id, orders, excluded_session_id, excluded_ids)
+    return listed_start.compose(known, project_id, rules.max_chars)
+
+
+def _known(
+    store: Store, project_id: str, orders: Sequence[Memory], excluded_session_id: str, excluded_ids: Collection[str]
+) -> Known:
+    """Collect the memories for a start."""
+    turns = MemoryQuery(project_id=project_id, category=Category.CONVERSATION, limit=TURNS_LOOKED_AT)
+    reports = [
+        row
+        for row in store.memories(turns)
+        if row.session_id != excluded_session_id and row.known_kind is not Kind.REWOUND
+    ]
+    asked = MemoryQuery(
+        project_id=project_id, category=Category.DAILY, kind=Kind.SESSION_SUMMARY, is_current=True,
+        limit=SUMMARIES_LOOKED_AT,
+    )  # fmt: skip
+    summaries = [row for row in store.memories(asked) if row.session_id != excluded_session_id]
+    core, everywhere = (notes_in_force(store, scope, MAX_NOTES) for scope in (project_id, GLOBAL))
+    again = past_sessions.sent_again(reports)
+    orders = [order for order in orders if not _is_of_a_template(order, again)]
+    told = {order.id for order in orders}.union(excluded_ids)
+    ours = [row for row in core if not row.rules]
+    every = {row.id: row for row in (*orders, *ours, *everywhere)}
+    notes = [row for row in without_echoes(list(every.values())) if row.id not in told and row.kind != Kind.TASK]
+    used: dict[str, int] = {}
+    uses: Counter[str] = Counter()
+    for use in store.usages(UsageQuery(memory_ids=[row.id for row in notes])) if notes else ():
+        if use.how in (CITED, OPENED):
+            used[use.memory_id] = max(use.at_ms, used.get(use.memory_id, 0))
+            uses[use.memory_id] += 1
+    sent = past_sessions.scripts_sessions(reports)
+    typed = [row for row in (*reports, *summaries) if row.session_id not in sent]
+    began = [row.at_ms for row in typed if row.known_kind is Kind.SESSION_SUMMARY]
+    rested = {
+        row.id
+        for row in notes
+        if not row.pinned and sum(at_ms > max(row.at_ms, used.get(row.id, 0)) for at_ms in began) >= REST_SESSIONS
+    }
+    return Known(
+        sessions=_sessions(store, project_id, reports, summaries, [order.text for order in orders]),
+        tasks=[row for row in live_tasks(core, typed) if row.id not in told],
+        notes=sorted(notes, key=lambda row: (not row.pinned, -row.at_ms)),
+        team=store.memories(MemoryQuery(session_id=team_session(project_id), is_current=True, limit=MAX_OF_TEAM)),
+        rules=[order for order in orders if order.id not in excluded_ids],
+        rested=rested,
+        unproven={row.id for row in notes if row.by is Author.MODEL},
+        uses=uses,
+    )
+
+
+def _is_of_a_template(order: Memory, again: Mapping[tuple[str, str], int]) -> bool:
+    """Return whether an order is a small part of a repeated prompt.
+
+    A person who says a wish again says it alone.
+    """
+    return not order.pinned and len(order.text) < WISH_SHARE * again.get((order.session_id, order.prompt_id), 0)
+
+
+def _sessions(
+    store: Store, project_id: str, reports: Sequence[Memory], summaries: Sequence[Memory], rules: Sequence[str]
+) -> list[tuple[str, Memory]]:
+    """Return the last sessions, by a summary or a line each."""
+    over = store.memories(MemoryQuery(project_id=project_id, category=Category.CORE, is_current=False, limit=MAX_NOTES))
+    gone = {(row.session_id, row.prompt_id) for row in over if row.prompt_id}
+    if any(row.by is Author.READER for row in summaries):
+        return past_sessions.summed_up(summaries, reports, gone, rules)
+    scripts = past_sessions.of_a_script(reports)
+    said = own_statements.stated([row for row in reports if row.id not in scripts], gone, rules)
+    return [*said, *past_sessions.listed(reports, summaries, gone, rules)[: MAX_LINES if said else None]]
+
+
+def live_tasks(core: Sequence[Memory], heard: Sequence[Memory]) -> list[Memory]:
+    """Return the open tasks that were spoken of lately, newest first.
+
+    core: memories in force. heard: turns and summaries, by which sessions are counted."""
+    began: dict[str, int] = {}
+    for row in heard:
+        began[row.session_id] = min(row.at_ms, began.get(row.session_id, row.at_ms))
+    tasks = sorted((row for row in core if row.known_kind is Kind.TASK), key=lambda row: -row.at_ms)
+    return [task for task in tasks if sum(at_ms > task.at_ms for at_ms in began.values()) <= FRESH_SESSIONS][:MAX_TASKS]
+
+
+def without_host_lines(block: str, host_lines: host_memory.HostLines) -> str:
+    """Return a working set without the lines of the host's own memory."""
+    if not host_lines or not block:
+        return block
+    entries = context_block.entry_lines(block)
+    said = {line for line in entries if host_memory.says(host_lines, context_block.text_of(line))}
+    lines = [line for line in block.split("\n") if line not in said]
+    return listed_start.without_empty_headings(lines) if len(said) < len(entries) else ""
+
+
+def in_short(block: str, max_chars: int) -> str:
+    """Return the head of a working set for a subagent."""
+    lines, left = [context_block.HEADER, context_block.SHORT_EXPLANATION], max_chars
+    left -= sum(len(line) + 1 for line in lines)
+    rules = listed_start.rules_in(block)
+    for line in [*rules, *(line for line in context_block.entry_lines(block) if line not in rules)]:
+        if len(line) + 1 <= left:
+            lines.append(line)
+            left -= len(line) + 1
+    return "\n".join(lines) if len(lines) > 2 else ""

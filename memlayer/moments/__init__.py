@@ -1,1 +1,0 @@
-"""Errors met before, the history of a file, and changes in git."""

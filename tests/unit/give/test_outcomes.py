@@ -1,0 +1,102 @@
+"""A turn's hit is told by what its matter came to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memlayer.give.recall import Recalled, RecallRules
+from memlayer.kinds import Author, Category, Kind
+from memlayer.ports import MemoryQuery
+from memlayer.text.context_block import Budget, entry_lines
+from tests.support.turns_in_memory import TurnsInMemory
+
+EVERYTHING = RecallRules(min_chance=0.0)
+REPORT = "The HTTP client keeps retrying calls that fail with 401 and accounts lock out. Fix the retry decision."
+OPENING = "The HTTP client kept retrying a request that failed with 401 until accounts locked out."
+GUESS = "I'll restrict retries to 5xx server errors only and treat every 4xx as permanent."
+OBJECTION = "Too strict. The retry decision must keep 429 and 408, everything else in 4xx is permanent."
+FINAL = "Final policy: retry any 5xx and exactly 429/408; never any other 4xx; at most 4 attempts."
+
+
+@pytest.fixture
+def memory(home: Path) -> TurnsInMemory:
+    return TurnsInMemory(home)
+
+
+def play(memory: TurnsInMemory, session: str, *turns: tuple[str, str], at: int = 0) -> None:
+    for number, (prompt, answer) in enumerate(turns):
+        memory.turn(session, "%s%d" % (session, number), prompt, answer, at=at + 10 * number)
+    memory.outcomes.renew(session)
+
+
+def told(found: Recalled) -> str:
+    return "\n".join(entry_lines(found.block))
+
+
+def test_the_rule_is_told_and_not_the_guess(memory: TurnsInMemory) -> None:
+    play(memory, "s", (OPENING, GUESS), (OBJECTION, FINAL))
+    found = memory.ask(REPORT, EVERYTHING)
+    assert "exactly 429/408" in told(found)
+    assert "5xx server errors only" not in told(found)
+    assert len(entry_lines(found.block)) == 1
+    [entry] = found.entries
+    assert entry.chunk.prompt_id == "s1"  # it cites the turn that is told
+
+
+def test_in_korean(memory: TurnsInMemory) -> None:
+    play(
+        memory, "s",
+        ("검색이 너무 느려, 어떻게 하지?", "제목에 인덱스를 추가하겠습니다. 검색이 빨라질 겁니다."),
+        ("소용없네, 여전히 느려. 검색은 인덱스 말고 캐시를 써야 해.", "결론: 검색 결과를 60초 동안 캐시합니다."),
+    )  # fmt: skip
+    found = memory.ask("느린 검색을 어떻게 했었지?", EVERYTHING)
+    assert "60초 동안 캐시" in told(found)
+    assert "추가하겠습니다" not in told(found)
+
+
+def test_an_amendment_leaves_the_older_rule_out(memory: TurnsInMemory) -> None:
+    rule = "Settled: merge_records keys on lowercased email and calendar day, and a collision keeps the latest record."
+    newer = (
+        "Amended rule, superseding keep-latest: merge_records keys on lowercased email and calendar day, as before; "
+    )
+    newer += "a collision keeps the most filled record."
+    play(
+        memory, "old", ("merge_records makes duplicates of a contact.", "Should I key on email and day?"),
+        ("Right. And a collision of records must keep the latest one, always.", rule),
+    )  # fmt: skip
+    play(
+        memory, "new", ("merge_records wipes records: keep-latest was wrong.", "I'd keep the most filled record."),
+        ("Exactly. And a tie of merge_records must keep the record that is ours, never theirs.", newer), at=1000,
+    )  # fmt: skip
+    found = memory.ask("After a sync run merge_records leaves duplicate contact records, fix it.", EVERYTHING)
+    assert "keeps the most filled record" in told(found)
+    assert "keeps the latest record" not in told(found)
+
+
+def test_settings_bind_an_outcome(memory: TurnsInMemory) -> None:
+    play(memory, "s", (OPENING, GUESS), (OBJECTION, FINAL + " The gateway kills idle connections at 32 seconds." * 9))
+    found = memory.ask(REPORT, RecallRules(min_chance=0.0, budget=Budget(3, 200, 600)))
+    assert len(found.block) <= 600
+    assert max(map(len, entry_lines(found.block))) <= 200 + len("- [mem:abcdef] 2026-11-21: ")
+
+
+def test_drawn_anew_without_a_forgotten_turn(memory: TurnsInMemory) -> None:
+    play(memory, "s", (OPENING, GUESS), (OBJECTION, FINAL))
+    query = MemoryQuery(session_id="s", category=Category.DAILY, kind=Kind.OUTCOME)
+    [row] = memory.store.memories(query)
+    assert (row.text, row.by) == (FINAL, Author.MEMLAYER)
+    last = memory.store.events(prompt_ids=["s1"])
+    memory.store.forget(memory.store.plan_deletion(_of(row.source_ids, last)))
+    assert memory.store.memories(query) == []
+    memory.outcomes.renew("s")
+    assert [row for row in memory.store.memories(query) if "429" in row.text] == []
+
+
+def _of(sources: tuple[str, ...], events: list) -> object:  # type: ignore[type-arg]
+    from memlayer.model import turn_memory_id
+    from memlayer.ports import Selection
+
+    assert {event.id for event in events} <= set(sources)
+    return Selection(memory_ids=(turn_memory_id("s", "s1"),))
