@@ -180,11 +180,8 @@ def _after_compaction(state: State, session: Session, ends_s: float) -> str:
     services, rules = state.ready(ends_s - time.monotonic()), state.rules.working_set
     if services is None or not rules.enabled:
         return ""
-    orders, given = standing_orders(services.store, session.project_id)
-    rest = working_set.compose(
-        services.store, session.project_id, rules, excluded_session_id=session.id, excluded_ids=given
-    )
-    return "\n\n".join(filter(None, (orders, working_set.without_host_lines(rest, _host_lines(state, session)))))
+    lines = _host_lines(state, session)
+    return working_set.after_compaction(services.store, session.project_id, session.id, rules, lines)
 
 
 def _host_lines(state: State, session: Session) -> host_memory.HostLines:

@@ -50,12 +50,19 @@ _ORDERS = re.compile(
 
 
 def stated(
-    reports: Sequence[Memory], gone: Container[tuple[str, str]], rules: Sequence[str]
+    reports: Sequence[Memory],
+    gone: Container[tuple[str, str]],
+    rules: Sequence[str],
+    drawn: Sequence[Memory] = (),
 ) -> list[tuple[str, Memory]]:
     """Return (line, turn) of the person's statements, newest first.
 
     reports: turns, newest first. gone: (session, prompt) of turns whose statement holds no more. rules: told elsewhere.
+    drawn: statements in force, which a turn tells even where another of its statements holds no more.
     """
+    in_force: dict[tuple[str, str], list[str]] = {}
+    for row in reversed(drawn):
+        in_force.setdefault((row.session_id, row.prompt_id), []).append(row.text)
     lines: list[tuple[str, Memory]] = []
     newer: list[DatedText] = []
     left = STATEMENTS_CHARS
@@ -63,9 +70,9 @@ def stated(
         prompt = prompt_and_answer(turn.text)[0]
         if is_farewell(prompt) or order_of(prompt) is not Order.NONE or turn.known_kind is Kind.DID_NOT_HOLD:
             continue
-        if (turn.session_id, turn.prompt_id) in gone:
-            continue
-        said = [text for text in statements(prompt) if not any(text in rule for rule in rules)]
+        key = turn.session_id, turn.prompt_id
+        said = [] if key in gone else [text for text in statements(prompt) if not any(text in rule for rule in rules)]
+        said += [text for text in in_force.get(key, ()) if not any(text in other or other in text for other in said)]
         told = cut(flatten(" ".join(said)), STATEMENT_CHARS)
         entry = DatedText(told, turn.at_ms)
         if not told or any(is_newer_value(other, entry) or other.text == told for other in newer):

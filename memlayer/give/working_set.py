@@ -1,4 +1,7 @@
-"""A start: a line for all that is known."""
+"""A start: a line for all that is known.
+
+It is written after each batch, for a session of the project that starts. A subagent gets its head.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,13 @@ from dataclasses import dataclass
 from memlayer.consolidation.authors import without_echoes
 from memlayer.give import listed_start, own_statements, past_sessions
 from memlayer.give.listed_start import REST_SESSIONS, Known
-from memlayer.give.standing_orders import orders_in_force
+from memlayer.give.standing_orders import orders_in_force, standing_orders
 from memlayer.kinds import Author, Category, Kind
 from memlayer.model import CITED, GLOBAL, OPENED, Memory, team_session
 from memlayer.ports import MemoryQuery, Store, UsageQuery, notes_in_force
 from memlayer.text import context_block
+from memlayer.text.context_block import flatten
+from memlayer.topics.profile import Profile
 from memlayer.transcripts import host_memory
 
 MAX_TASKS = 3
@@ -21,6 +26,7 @@ MAX_LINES = 3  # of past sessions, behind statements
 FRESH_SESSIONS = 3  # later ones in which a task may go unmentioned (of 75 such lines 48 were idle, 20 untrue)
 TURNS_LOOKED_AT, SUMMARIES_LOOKED_AT = 300, 40
 MAX_NOTES, MAX_OF_TEAM = 1000, 2
+MAX_OF_DAY, MAX_FILES, DAY_CHARS = 5, 5, 240  # of a line on one of the last day's sessions
 WISH_SHARE = 0.5  # of a prompt that is sent again, for an order to be its sender's
 
 
@@ -40,21 +46,36 @@ def compose(
     *,
     excluded_session_id: str = "",
     excluded_ids: Collection[str] = (),
+    last_day: Sequence[Profile] = (),
 ) -> str:
     """The working set of a project, "" for none.
 
     excluded_session_id: a session that has its own turns in its context, after a compaction. excluded_ids: memories
-    that stand there already. Raises StoreError.
+    that stand there already. last_day: sessions to tell of in endless mode, oldest first. Raises StoreError.
     """
     if not rules.enabled or not rules.max_entries:
         return ""
     orders = orders_in_force(store, project_id)
-    known = _known(store, project_id, orders, excluded_session_id, excluded_ids)
+    known = _known(store, project_id, orders, excluded_session_id, excluded_ids, last_day)
     return listed_start.compose(known, project_id, rules.max_chars)
 
 
+def after_compaction(
+    store: Store, project_id: str, session_id: str, rules: WorkingSetRules, host_lines: host_memory.HostLines
+) -> str:
+    """Return the standing orders, then the working set of other sessions."""
+    orders, given = standing_orders(store, project_id)
+    rest = compose(store, project_id, rules, excluded_session_id=session_id, excluded_ids=given)
+    return "\n\n".join(filter(None, (orders, without_host_lines(rest, host_lines))))
+
+
 def _known(
-    store: Store, project_id: str, orders: Sequence[Memory], excluded_session_id: str, excluded_ids: Collection[str]
+    store: Store,
+    project_id: str,
+    orders: Sequence[Memory],
+    excluded_session_id: str,
+    excluded_ids: Collection[str],
+    last_day: Sequence[Profile],
 ) -> Known:
     """Collect the memories for a start."""
     turns = MemoryQuery(project_id=project_id, category=Category.CONVERSATION, limit=TURNS_LOOKED_AT)
@@ -89,8 +110,11 @@ def _known(
         for row in notes
         if not row.pinned and sum(at_ms > max(row.at_ms, used.get(row.id, 0)) for at_ms in began) >= REST_SESSIONS
     }
+    drawn = [row for row in core if row.rules and row.is_persons and row.kind != Kind.TASK and row.id not in told]
+    sessions = _sessions(store, project_id, reports, summaries, [order.text for order in orders], drawn)
+    told_of = {row.session_id for row in (*notes, *(row for _, row in sessions))}.union(sent)
     return Known(
-        sessions=_sessions(store, project_id, reports, summaries, [order.text for order in orders]),
+        sessions=[*sessions, *_of_day([row for row in last_day if row.session_id not in told_of], reports)],
         tasks=[row for row in live_tasks(core, typed) if row.id not in told],
         notes=sorted(notes, key=lambda row: (not row.pinned, -row.at_ms)),
         team=store.memories(MemoryQuery(session_id=team_session(project_id), is_current=True, limit=MAX_OF_TEAM)),
@@ -99,6 +123,17 @@ def _known(
         unproven={row.id for row in notes if row.by is Author.MODEL},
         uses=uses,
     )
+
+
+def _of_day(last_day: Sequence[Profile], reports: Sequence[Memory]) -> list[tuple[str, Memory]]:
+    """Return lines on the last day's sessions, newest first. reports: newest first."""
+    last_turns = {row.session_id: row for row in reversed(reports)}
+    lines: list[tuple[str, Memory]] = []
+    for row in [row for row in reversed(last_day) if row.session_id in last_turns][:MAX_OF_DAY]:
+        files = ", ".join(sorted(row.files)[:MAX_FILES])
+        text = "(last day) %s%s" % (flatten(row.best), "; files: " + files if files else "")
+        lines.append((context_block.cut(text, DAY_CHARS), last_turns[row.session_id]))
+    return lines
 
 
 def _is_of_a_template(order: Memory, again: Mapping[tuple[str, str], int]) -> bool:
@@ -110,15 +145,23 @@ def _is_of_a_template(order: Memory, again: Mapping[tuple[str, str], int]) -> bo
 
 
 def _sessions(
-    store: Store, project_id: str, reports: Sequence[Memory], summaries: Sequence[Memory], rules: Sequence[str]
+    store: Store,
+    project_id: str,
+    reports: Sequence[Memory],
+    summaries: Sequence[Memory],
+    rules: Sequence[str],
+    drawn: Sequence[Memory],
 ) -> list[tuple[str, Memory]]:
-    """Return the last sessions, by a summary or a line each."""
+    """Return the last sessions, by a summary or a line each.
+
+    drawn: the person's statements in force, without their rules.
+    """
     over = store.memories(MemoryQuery(project_id=project_id, category=Category.CORE, is_current=False, limit=MAX_NOTES))
     gone = {(row.session_id, row.prompt_id) for row in over if row.prompt_id}
     if any(row.by is Author.READER for row in summaries):
         return past_sessions.summed_up(summaries, reports, gone, rules)
     scripts = past_sessions.of_a_script(reports)
-    said = own_statements.stated([row for row in reports if row.id not in scripts], gone, rules)
+    said = own_statements.stated([row for row in reports if row.id not in scripts], gone, rules, drawn)
     return [*said, *past_sessions.listed(reports, summaries, gone, rules)[: MAX_LINES if said else None]]
 
 

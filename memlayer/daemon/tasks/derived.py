@@ -19,7 +19,7 @@ from memlayer.memory_files.edits import EditCounts
 from memlayer.model import GLOBAL
 from memlayer.ports import notes_in_force
 from memlayer.topics.profile import profiles
-from memlayer.topics.recent import DAY_MS, goes_on
+from memlayer.topics.recent import DAY_MS
 
 log = logging.getLogger(__name__)
 APART_S = 2.0  # between two writings: a long import changes memories many times a second
@@ -71,9 +71,9 @@ def _write_working_sets(state: State, services: Services, project_id: str) -> No
         state.has_global = bool(notes_in_force(services.store, GLOBAL, 1))
     rules = state.rules.working_set
     for scope in state.projects.scopes() if project_id == GLOBAL else (project_id,):
-        block = working_set.compose(services.store, scope, rules)
-        if state.settings.memory.mode == "endless":
-            block = goes_on(block, profiles(services.store, scope, int(time.time() * 1000) - DAY_MS), rules.max_chars)
+        is_endless = state.settings.memory.mode == "endless"
+        last_day = profiles(services.store, scope, int(time.time() * 1000) - DAY_MS) if is_endless else ()
+        block = working_set.compose(services.store, scope, rules, last_day=last_day)
         registry.write_working_set(state.home, scope, block)
 
 

@@ -48,6 +48,16 @@ def test_newest_first_and_an_older_value_is_left_out() -> None:
     assert [row.prompt_id for _, row in stated(rows, set(), ["배포는 목요일에만 한다."])] == ["p2"]
 
 
+def test_statement_in_force_is_told_where_another_of_its_turn_holds_no_more() -> None:
+    row = turn(1, "redis 포트는 6379 입니다. Deploys go out on Thursdays only.")
+    drawn = replace(make_memory(2, "Deploys go out on Thursdays only."), session_id=row.session_id, prompt_id="p1")
+    assert stated([row], {(row.session_id, "p1")}, []) == []
+    [(line, _)] = stated([row], {(row.session_id, "p1")}, [], [drawn])
+    assert line.endswith(": Deploys go out on Thursdays only.")
+    [(line, _)] = stated([row], set(), [], [drawn])
+    assert line.count("Thursdays") == 1 and "6379" in line
+
+
 def test_they_leave_room_for_the_rules() -> None:
     rows = [
         turn(number, "서버 %d번의 포트는 %d 이고, 이것만 외부에 열려 있다." % (number, 9000 + number))

@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 
 from memlayer.edge.redaction.privacy import strip_own_blocks
+from memlayer.give.listed_start import RULES_HEADING
 from memlayer.give.past_sessions import FAILING, MAX_SESSIONS, REVERTED, UNCOMMITTED
 from memlayer.give.working_set import WorkingSetRules, compose
 from memlayer.kinds import Author, Ended, Kind
 from memlayer.model import GLOBAL, Memory, citation_of, replace
 from memlayer.ports import MemoryQuery
 from memlayer.text import context_block
+from memlayer.topics.profile import profiles
 from memlayer.topics.summary_text import (
     DECIDED,
     DONE,
@@ -73,6 +75,20 @@ PARTS = {
     LEFT: ["정산 배치에 같은 제한 넣기"],
 }
 ORDER = "User: 결제 재시도를 세 번으로 막아줘, 테스트도\nAssistant: 세 번으로 막았습니다, 테스트도 추가했습니다."
+
+
+def test_endless_start_tells_untold_sessions_of_the_day_before_the_rules(kept: Kept) -> None:
+    for number in range(5):
+        kept.turn(ORDER.replace("결제", "배송 %d" % number), days=number / 10, session="s%d" % number)
+    kept.turn("User: 배포는 금요일로 옮겼어\nAssistant: 네", days=0.05, session="s9")
+    kept("core", Kind.PREFERENCE, "커밋 메시지는 항상 영어로 써줘", session="s9")
+    last_day = profiles(kept.store, "p1", NOW_MS - DAY_MS)
+    block = compose(kept.store, "p1", RULES, last_day=last_day)
+    told, _, rules = block.partition(RULES_HEADING)
+    lines = [line for line in told.split("\n") if "(last day)" in line]
+    assert len(lines) == 3 and "배송 4" in lines[-1] and "(last day)" not in rules and "영어로" in rules
+    assert all(told.count("배송 %d" % number) == 1 for number in range(5))
+    assert compose(kept.store, "p1", WorkingSetRules(max_entries=0), last_day=last_day) == ""
 
 
 def at(number: int) -> dict[str, object]:

@@ -21,7 +21,7 @@ from memlayer.topics.continuity import Portions, Transition, read_log, score, st
 from memlayer.topics.grouping import line_of, topics_of
 from memlayer.topics.keeper import TopicKeeper
 from memlayer.topics.profile import Profile, profiles
-from memlayer.topics.recent import DAY_MS, HOUR_MS, IDLE_MS, MAX_EVENTS, goes_on, is_due, within_a_day
+from memlayer.topics.recent import DAY_MS, HOUR_MS, IDLE_MS, MAX_EVENTS, is_due, within_a_day
 from memlayer.turns.turn_memory import turn_memory
 from tests.support.memory_store import MemoryStore
 from tests.support.turns_in_memory import NoCache
@@ -184,17 +184,6 @@ def test_day_slides_and_is_bounded() -> None:
     turns = store.memories(MemoryQuery(project_id="p1"))
     assert len(within_a_day(turns, NOW)) == 2 and within_a_day(turns, NOW + DAY_MS) == []
     assert len(within_a_day(turns * 100, NOW - DAY_MS)) == MAX_EVENTS
-
-
-def test_endless_start_tells_sessions_of_the_day_that_it_does_not_tell_yet() -> None:
-    rows = profiles(filled(), "p1", NOW - 3 * DAY_MS)
-    block = "[Memory context]\n- [mem:aaaaaa] rule"
-    more = goes_on(block, rows, 1200)
-    assert more.startswith(block + "\n- [mem:") and more.count("(last day)") == len(rows) == 2
-    told = "%s\n- [mem:%s] the newest session" % (block, rows[-1].citation)
-    assert goes_on(told, rows, 1200).count("(last day)") == 1 and rows[0].citation in goes_on(told, rows, 1200)
-    assert goes_on(block, rows, len(block) + 20) == block
-    assert goes_on("", rows, 1200) == "" and goes_on(block, [], 99) == block
 
 
 def noted(store: MemoryStore, session: str, text: str, subject: str, *sources: str) -> None:
