@@ -1,8 +1,9 @@
 """Recorded answers of a language model, served to the product's own requests.
 
-A record is a file of JSON lines, one a session or a part of one: {session: its place in the set, summary, notes, tasks,
-drop}. A note's turn is the set's number, or, in lines with a `part`, a number within the session. Ids of notes are the
-record's own: they are translated into the citations that a request lists, by the notes' texts.
+A record is a file of JSON lines, one a session or a part of one: {session: its place in the set, summary, ways, notes,
+orders, tasks, drop, no_rule}. A note's turn is the set's number, or, in lines with a `part`, a number within the
+session. Ids are the record's own: they are translated into the citations that a request lists, by the notes' texts, or
+by the lines of the request that was answered (`known`, by evals/notes_by_hand.py).
 """
 
 from __future__ import annotations
@@ -18,18 +19,19 @@ from types import TracebackType
 from typing import Any
 
 from evals.real_set import Turn
-from memlayer.notes.request import tokens_of
+from memlayer.notes.request import TEXT_MARK, tokens_of
 from memlayer.text.context_block import flatten
 from memlayer.turns.headline import first_clause
 
 HEAD_CHARS = 60  # of a prompt or an answer, by which its turn is known again
 KNOWN_CHARS = 60  # of a note whose end the product has changed
 GOES_ON = "It goes on after this part."
-EMPTY: dict[str, Any] = {"summary": "", "notes": [], "tasks": [], "drop": []}
+ROWS, IDS = ("ways", "notes", "orders", "tasks"), ("drop", "no_rule")
+EMPTY: dict[str, Any] = {"summary": "", **{name: [] for name in (*ROWS, *IDS)}}
 _TURN = re.compile(r"^## Turn (\d+)$", re.MULTILINE)
 _SENTENCE_END = re.compile(r"(?<=[.;])\s+")
 _EXACT = re.compile(r"[\w./-]*[\d_/][\w./-]*\w")  # numbers, names and paths
-_KNOWN = re.compile(r"^\[(\w+)\] (?:\([^()]*, \d{4}-\d\d-\d\d\) )?(.*)$", re.MULTILINE)
+KNOWN_LINE = re.compile(r"^\[(\w+)\] (?:\([^()]*, \d{4}-\d\d-\d\d\) )?(.*)$", re.MULTILINE)
 
 JsonObject = dict[str, Any]
 
@@ -62,12 +64,18 @@ def load_record(path: Path, sessions: Sequence[Sequence[Turn]]) -> dict[int, Jso
             continue
         row = json.loads(line)
         place, is_within = int(row["session"]), "part" in row
-        answer = record.setdefault(place, {"summary": "", "notes": [], "tasks": [], "drop": []})
+        answer = record.setdefault(place, {**_empty(), "known": {}})
         answer["summary"] = (answer["summary"] + " " + row["summary"]).strip()
-        answer["drop"] += row.get("drop", [])
-        for name in ("notes", "tasks"):
+        answer["known"] |= row.get("known", {})
+        for name in IDS:
+            answer[name] += row.get(name, [])
+        for name in ROWS:
             answer[name] += [_with_set_number(one, sessions[place], is_within) for one in row.get(name, [])]
     return record
+
+
+def _empty() -> JsonObject:
+    return {name: list(value) if value == [] else value for name, value in EMPTY.items()}
 
 
 def with_headlines(record: Mapping[int, JsonObject], file: Path) -> None:
@@ -140,16 +148,18 @@ class RecordedModel:
 
     def _part(self, place: int, numbers: Mapping[int, int], prompt: str, head: str) -> JsonObject:
         recorded, is_last = self.record.get(place, EMPTY), GOES_ON not in prompt
-        chosen: JsonObject = {"summary": "", "notes": [], "tasks": [], "drop": []}
+        chosen = _empty()
         sentences = _SENTENCE_END.split(recorded["summary"])
         kept = [text for text in sentences if is_last or all(word in prompt for word in _EXACT.findall(text))]
         chosen["summary"] = " ".join(text for text in kept if self._is_new(place, "summary", sentences.index(text)))
-        if self._is_new(place, "drop", 0):
-            chosen["drop"] = self._citations(recorded["drop"], head)
-        for name in ("notes", "tasks"):
+        known = recorded.get("known", {})
+        for name in IDS:
+            if self._is_new(place, name, 0):
+                chosen[name] = self._citations(recorded[name], head, known)
+        for name in ROWS:
             for index, row in enumerate(recorded[name]):
                 if (is_last or row["turn"] in numbers) and self._is_new(place, name, index):
-                    chosen[name].append(self._translated(row, numbers, head, is_task=name == "tasks"))
+                    chosen[name].append(self._translated(row, numbers, head, known, name))
         return chosen
 
     def _is_new(self, place: int, name: str, index: int) -> bool:
@@ -159,17 +169,24 @@ class RecordedModel:
         self._given.add(key)
         return is_new
 
-    def _translated(self, row: JsonObject, numbers: Mapping[int, int], head: str, *, is_task: bool) -> JsonObject:
+    def _translated(
+        self, row: JsonObject, numbers: Mapping[int, int], head: str, known: Mapping[str, str], name: str
+    ) -> JsonObject:
         out = {**row, "turn": numbers.get(row["turn"], 0)}
         out.pop("n", None)
         out.pop("refused", None)
-        if is_task:
-            is_known = any(
-                task["id"] == row["id"] for answer in self._before(row) for task in answer["tasks"] if task is not row
+        if name == "tasks":
+            is_known = row.get("id") in known or any(
+                task.get("id") == row.get("id")
+                for answer in self._before(row)
+                for task in answer["tasks"]
+                if task is not row
             )
-            return {**out, "id": next(iter(self._citations([row["id"]], head)), "") if is_known else ""}
+            return {**out, "id": next(iter(self._citations([row["id"]], head, known)), "") if is_known else ""}
+        if name == "orders":
+            return {**out, "id": next(iter(self._citations([row["id"]], head, known)), "")}
         out["also"] = [{**more, "turn": numbers.get(more["turn"], 0)} for more in row.get("also", [])]
-        out["replaces"] = self._citations(row.get("replaces", []), head)
+        out["replaces"] = self._citations(row.get("replaces", []), head, known)
         return out
 
     def _before(self, row: JsonObject) -> list[JsonObject]:
@@ -181,17 +198,18 @@ class RecordedModel:
                 break
         return before
 
-    def _citations(self, ids: Sequence[str], head: str) -> list[str]:
+    def _citations(self, ids: Sequence[str], head: str, known: Mapping[str, str]) -> list[str]:
         """The citations of recorded ids that a request lists."""
-        listed = [(citation, text) for citation, text in _KNOWN.findall(head)]
+        listed = KNOWN_LINE.findall(head)
         citations = []
         for recorded_id in ids:
-            texts = [flatten(text) for text in self._texts_of(recorded_id)]
-            hits = [citation for citation, listed_text in listed if any(map(listed_text.startswith, texts))]
-            hits = hits or [
-                citation for citation, listed_text in listed
-                if any(listed_text.startswith(text[:KNOWN_CHARS]) for text in texts)
-            ]  # fmt: skip
+            texts = {
+                flatten(text)
+                for text in ([known[recorded_id]] if recorded_id in known else self._texts_of(recorded_id))
+            }
+            heads = {text.split(TEXT_MARK)[0][:KNOWN_CHARS] for text in texts}
+            hits = [citation for citation, line in listed if any(map(line.startswith, texts))]
+            hits = hits or [citation for citation, line in listed if any(map(line.startswith, heads))]
             if hits:
                 citations.append(hits[-1])
             else:
@@ -201,7 +219,7 @@ class RecordedModel:
     def _texts_of(self, recorded_id: str) -> list[str]:
         """The texts and headlines that a recorded note or task ever had."""
         every = [row for answer in self.record.values() for row in (*answer["notes"], *answer["tasks"])]
-        rows = [row for row in every if row["id"] == recorded_id]
+        rows = [row for row in every if row.get("id") == recorded_id]
         texts = [str(row.get("text") or row.get("title")) for row in rows]
         return [*texts, *(row["headline"] for row in rows if row.get("headline")), *map(first_clause, texts)]
 

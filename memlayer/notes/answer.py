@@ -11,9 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from memlayer.edge.capture.payload import clean
+from memlayer.kinds import Kind
 
 MAX_ANSWER_CHARS = 40_000
 MAX_NOTES, MAX_TASKS, MAX_IDS = 12, 12, 24
+MAX_WAYS, MAX_ORDERS = 40, 24  # of working: no cap, only a bound
+MAX_PARTS = 16
 MAX_FILES = 8
 MAX_ALSO = 2
 MAX_FIELD_CHARS = 2000
@@ -25,8 +28,8 @@ _THOUGHTS = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL
 class DraftNote:
     """A note as the model wrote it.
 
-    turn: a number within the session, 0 for none. also: (quote, turn) of further turns that it rests on.
-    headline, subject: see text/headline.py.
+    text: with its parts, a sentence each; parts: how many. turn: a number within the session, 0 for none. also: (quote,
+    turn) of further turns that it rests on. headline, subject: see turns/headline.py.
     """
 
     kind: str
@@ -39,6 +42,7 @@ class DraftNote:
     also: tuple[tuple[str, int], ...] = ()
     headline: str = ""
     subject: str = ""
+    parts: int = 0
 
 
 @dataclass(frozen=True)
@@ -57,16 +61,30 @@ class DraftTask:
 
 
 @dataclass(frozen=True)
+class DraftOrder:
+    """What a session did to a note or task that asked for something.
+
+    id: a citation. state: done, changed or open. note: what holds since then, text "" for nothing.
+    """
+
+    id: str
+    state: str
+    note: DraftNote
+
+
+@dataclass(frozen=True)
 class SessionAnswer:
     """The parts of an answer.
 
-    drop: citations of notes that hold no more.
+    notes: ways of working first. drop: citations of notes that hold no more. no_rule: of those that state nothing.
     """
 
     summary: str
     notes: tuple[DraftNote, ...] = ()
+    orders: tuple[DraftOrder, ...] = ()
     tasks: tuple[DraftTask, ...] = ()
     drop: tuple[str, ...] = ()
+    no_rule: tuple[str, ...] = ()
 
 
 def parse(text: str) -> SessionAnswer | None:
@@ -74,7 +92,7 @@ def parse(text: str) -> SessionAnswer | None:
 
     None where there is none.
     """
-    value = _first_object(text, {"summary", "notes"})
+    value = _first_object(text, {"summary", "notes", "ways"})
     return _answer_of(value) if value is not None else None
 
 
@@ -100,18 +118,25 @@ def _first_object(text: str, names: set[str]) -> dict[str, Any] | None:
 
 
 def _answer_of(value: dict[str, Any]) -> SessionAnswer:
+    ways = [{**row, "kind": Kind.PREFERENCE.value} for row in _rows(value.get("ways"))[:MAX_WAYS]]
     return SessionAnswer(
         summary=_line(value.get("summary")),
-        notes=tuple(_note(row) for row in _rows(value.get("notes"))[:MAX_NOTES]),
+        notes=tuple(_note(row) for row in (*ways, *_rows(value.get("notes"))[:MAX_NOTES])),
+        orders=tuple(_order(row) for row in _rows(value.get("orders"))[:MAX_ORDERS]),
         tasks=tuple(_task(row) for row in _rows(value.get("tasks"))[:MAX_TASKS]),
         drop=_lines(value.get("drop"))[:MAX_IDS],
+        no_rule=_lines(value.get("no_rule"))[:MAX_IDS],
     )
 
 
 def _note(row: dict[str, Any]) -> DraftNote:
+    given = row.get("parts")
+    parts = [text for part in given[:MAX_PARTS] if (text := _line(part))] if isinstance(given, list) else []
     return DraftNote(
         kind=_line(row.get("kind")).lower(),
-        text=_line(row.get("text")),
+        text=" ".join(_sentence(text) for text in (_line(row.get("text")), *parts))
+        if parts
+        else _line(row.get("text")),
         quote=_text(row.get("quote")),
         turn=_number(row.get("turn")),
         files=_lines(row.get("files"))[:MAX_FILES],
@@ -119,8 +144,20 @@ def _note(row: dict[str, Any]) -> DraftNote:
         replaces=_lines(row.get("replaces"))[:MAX_IDS],
         headline=_line(row.get("headline")),
         subject=_line(row.get("subject")),
+        parts=len(parts),
         also=tuple((_text(more.get("quote")), _number(more.get("turn"))) for more in _rows(row.get("also"))[:MAX_ALSO]),
     )
+
+
+def _sentence(text: str) -> str:
+    """Return a part with an end, so that it can be told from the next."""
+    text = text.removeprefix("- ")
+    return text if not text or text[-1] in ".!?:;。" else text + "."
+
+
+def _order(row: dict[str, Any]) -> DraftOrder:
+    citation = _bare_id(_line(row.get("id")))
+    return DraftOrder(citation, _line(row.get("state")).lower(), _note({**row, "replaces": [citation]}))
 
 
 def _task(row: dict[str, Any]) -> DraftTask:

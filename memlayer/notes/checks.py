@@ -15,12 +15,14 @@ from memlayer.model import replace
 from memlayer.notes.addressed import addressed_spans, is_addressed
 from memlayer.notes.answer import DraftNote
 from memlayer.notes.session_turns import SessionTurn, align_in_turns
+from memlayer.text.context_block import cut
 from memlayer.text.sentences import is_question, prose, sentences
 from memlayer.text.terms import index_terms
 from memlayer.turns.evidence import TOOL, Evidence, is_short
-from memlayer.turns.headline import MAX_HEADLINE_CHARS, MAX_SUBJECT_CHARS
+from memlayer.turns.headline import MAX_SUBJECT_CHARS, first_clause
 
-MIN_TEXT_CHARS, MAX_TEXT_CHARS = 12, 420
+MIN_TEXT_CHARS, MAX_TEXT_CHARS = 12, 700  # with its parts
+FAR_TOO_LONG = 1.2  # up to which a text is cut instead of refused
 MIN_GROUNDED = 0.3  # share of a note's terms that stand in the session. The rest is wording
 MAX_ERROR_CHARS = 160
 LEAST_SCRIPT = 0.1  # of a session's letters, from which a note's words in that script are looked for
@@ -30,10 +32,12 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{4}년 ?\d{1,2}월 ?\d{1,2}일")
 # The turns say "not found" and a note 404. A round number may as well be an amount.
 _STATUS_NUMBERS = {str(status.value) for status in HTTPStatus if status.value % 100}
 _PRODUCT = re.compile(r"\b[A-Z][a-z]+\.(?:js|io|ai|dev)\b")  # "Next.js" is no file
+DOUBTED = " (?)"
+_DOUBT = re.compile(r" ?\((?:tried, |시도함, )?(?:unconfirmed|미확인)\)$")  # of a headline: one character says it, too
 _PART = r"[A-Za-z0-9_.+@-]"
 # Addresses, absolute paths, paths of three parts or with a file's ending, hashes, file names. "amend/rebase" is none.
 _NAME = re.compile(
-    r"https?://[^\s)\]>\"'`]+|[A-Za-z0-9_.+-]+@[A-Za-z0-9-]+\.[A-Za-z0-9.]+"
+    r"https?://[A-Za-z0-9._~:/?#@!$&*+,;=%-]+|[A-Za-z0-9_.+-]+@[A-Za-z0-9-]+\.[A-Za-z0-9.]+"
     rf"|(?<![\w/.])~?/(?:{_PART}+/)+{_PART}+|(?<![\w/])(?:{_PART}+/){{2,}}{_PART}*[A-Za-z0-9_]"
     rf"|(?<![\w/])(?:{_PART}+/)+[A-Za-z0-9_-]+\.[a-z]{{1,5}}(?![A-Za-z0-9_])"
     r"|\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b"
@@ -101,30 +105,34 @@ class RefusedNote:
 class SessionText:
     """The words of a session that notes are compared with.
 
-    further: texts that a note may repeat as well: those of the notes that it replaces.
+    further: texts that a note may repeat as well: those of the notes that it replaces. quote: what the note rests on.
     """
 
-    def __init__(self, turns: Sequence[SessionTurn], further: Iterable[str] = ()) -> None:
+    def __init__(self, turns: Sequence[SessionTurn], further: Iterable[str] = (), quote: str = "") -> None:
         parts = list(further)
         for turn in turns:
             parts += [turn.spoken, *turn.files, *(f"{row.call} {row.error}" for row in turn.failures)]
         self.text = "\n".join(parts).lower()
         self.numbers = _STATUS_NUMBERS.union(_NUMBER.findall(self.text))
         self.terms = frozenset(index_terms(self.text).split())
-        self.hangul_share = len(_HANGUL.findall(self.text)) / max(1, len(_LETTER.findall(self.text)))
+        self.hangul_shares = [_hangul_share(text) for text in (self.text, quote) if text]
 
     def lacks_script(self, term: str) -> bool:
-        """Return whether the session hardly has words of this term's script.
+        """Return whether the session or the quote hardly has words of this term's script.
 
         A Korean note on a pasted English plan shares no word with it, and an English one on a Korean talk only names.
         """
         is_hangul = bool(_HANGUL.search(term))
-        return (self.hangul_share if is_hangul else 1 - self.hangul_share) < LEAST_SCRIPT
+        return any((share if is_hangul else 1 - share) < LEAST_SCRIPT for share in self.hangul_shares)
 
     def has_name(self, name: str) -> bool:
         """Return whether a path (or its end), address or id occurs."""
-        name = name.lower().strip("./")
+        name = name.lower().strip("./").rstrip(".,:;!?*")
         return name in self.text or (len(name.split("/")) > 1 and "/".join(name.split("/")[-2:]) in self.text)
+
+
+def _hangul_share(text: str) -> float:
+    return len(_HANGUL.findall(text)) / max(1, len(_LETTER.findall(text)))
 
 
 def check(draft: DraftNote, turns: Sequence[SessionTurn], replaced: Sequence[str] = ()) -> CheckedNote | RefusedNote:
@@ -141,9 +149,10 @@ def check(draft: DraftNote, turns: Sequence[SessionTurn], replaced: Sequence[str
     turn, evidence = place
     if _is_addressed([turn], evidence) or addressed_spans(draft.text):
         return RefusedNote(draft, Refusal.ADDRESSED)
-    session = SessionText(turns, replaced)
-    text = grounded(draft.text, session)
-    reason = _content_problem(text, session) if text else _content_problem(draft.text, session)
+    replaced = [*replaced, *map(str, range(2, draft.parts + 1))]  # "4 rules" is counted
+    session = SessionText(turns, replaced, draft.quote)
+    text = _fitting(grounded(draft.text, session))
+    reason = _content_problem(text or draft.text, session)
     if reason is not None:
         return RefusedNote(draft, reason)
     files = tuple(path for path in draft.files if session.has_name(path) and not addressed_spans(path))
@@ -177,12 +186,13 @@ def check_own(
 
 
 def headline_from(text: str, sources: Iterable[str], turns: Sequence[SessionTurn] = ()) -> str:
-    """Return a model's headline, "" for a claim that its sources lack.
+    """Return a model's headline, cut where it is too long. "" for a claim that its sources lack.
 
     sources: the note's text, and those of the notes that it replaces. turns: of its session.
     """
-    is_fit = MIN_TEXT_CHARS <= len(text) <= MAX_HEADLINE_CHARS and not is_question(text)
+    is_fit = len(text) >= MIN_TEXT_CHARS and not is_question(text.removesuffix(DOUBTED))
     is_fit = is_fit and not (_ECHO.search(text) or _INSTRUCTS.search(text) or addressed_spans(text))
+    text = first_clause(_DOUBT.sub(DOUBTED, text))
     return text if is_fit and _content_problem(text, SessionText(turns, sources)) is None else ""
 
 
@@ -201,6 +211,13 @@ def grounded(text: str, session: SessionText) -> str:
     return kept if len(kept) >= MIN_TEXT_CHARS else ""
 
 
+def _fitting(text: str) -> str:
+    """Return a text's first sentences, or words, that a note has room for."""
+    ends = [span.end for span in sentences(text) if span.end <= MAX_TEXT_CHARS]
+    is_cut = len(text) > MAX_TEXT_CHARS
+    return text[: ends[-1]] if is_cut and ends else cut(text, MAX_TEXT_CHARS)
+
+
 def _is_addressed(turns: Sequence[SessionTurn], evidence: Evidence) -> bool:
     return any(
         is_addressed(turn.spoken, evidence.start, evidence.end)
@@ -214,7 +231,7 @@ def _form_problem(draft: DraftNote) -> Refusal | None:
         return Refusal.UNKNOWN_KIND
     if len(draft.text) < MIN_TEXT_CHARS:
         return Refusal.TOO_SHORT
-    if len(draft.text) > MAX_TEXT_CHARS:
+    if len(draft.text) > FAR_TOO_LONG * MAX_TEXT_CHARS:
         return Refusal.TOO_LONG
     if _ECHO.search(draft.text):
         return Refusal.ECHO

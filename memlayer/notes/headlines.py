@@ -10,7 +10,6 @@ from importlib import resources
 from memlayer.model import Memory, replace
 from memlayer.notes.answer import parse_headlines
 from memlayer.notes.checks import headline_from, subject_from
-from memlayer.notes.merging import with_doubt
 from memlayer.notes.request import MAX_SUBJECTS
 from memlayer.text.context_block import flatten
 
@@ -42,5 +41,5 @@ def with_headlines(notes: Sequence[Memory], answer: str) -> Iterator[Memory]:
     by_citation = {note.citation: note for note in notes}
     for citation, headline, subject in parse_headlines(answer):
         note = by_citation.pop(citation, None)
-        if note is not None and (passed := with_doubt(headline_from(headline, [note.text]), note.text)):
+        if note is not None and (passed := headline_from(headline, [note.text])):
             yield replace(note, headline=passed, subject=subject_from(subject))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,10 +17,10 @@ from memlayer.indexing.indexer import Indexer
 from memlayer.indexing.retracted import not_left
 from memlayer.kinds import Author, Category, Ended, Kind
 from memlayer.model import Memory, citation_of, replace
-from memlayer.notes.answer import DraftNote, DraftTask, SessionAnswer
+from memlayer.notes.answer import DraftNote, DraftOrder, DraftTask, SessionAnswer
 from memlayer.notes.checks import MIN_TEXT_CHARS, CheckedNote, Refusal, RefusedNote, check, check_own, checked_summary
-from memlayer.notes.merging import is_unconfirmed, merge, taken_back, with_doubt
-from memlayer.notes.request import FURTHER_KINDS, room_for
+from memlayer.notes.merging import is_unconfirmed, merge, taken_back
+from memlayer.notes.request import room_for
 from memlayer.notes.session_turns import SessionTurn, align_in_turns
 from memlayer.ports import MemoryQuery, Store, notes_in_force
 from memlayer.records.sessions import Session
@@ -43,6 +42,8 @@ SAYS_QUOTED = 0.4  # where the note quotes that very sentence
 # Part of a note's id, which stays the same when an answer is applied twice.
 ORIGINS = {Author.READER: "notes-1", Author.MODEL: "notes-1 by session"}
 MAX_OWN = 2  # notes that a session's own model may write
+CHANGED = "changed"  # an order that stands otherwise
+UNCAPPED = (Kind.PREFERENCE, Kind.COMMITMENT)  # a way of working, a promise: they never compete
 RUN_CLAIMS = {True: "실행의 주장: ", False: "A run claims: "}  # of a session whose prompts nobody typed
 
 
@@ -62,7 +63,7 @@ class ChangeToConfirm:
 class Kept:
     """The effect of one answer.
 
-    is_run: nobody typed the prompts. is_own: the session's own model wrote it.
+    is_run: nobody typed the prompts. is_own: the session's own model wrote it. room: for new notes.
     """
 
     notes: list[Memory] = field(default_factory=list)
@@ -72,6 +73,14 @@ class Kept:
     questions: list[ChangeToConfirm] = field(default_factory=list)
     is_run: bool = False
     is_own: bool = False
+    room: int = 0
+
+    def take(self, kind: Kind) -> Refusal | None:
+        """Take a new note's place; return the refusal where none is left."""
+        if kind in UNCAPPED and not (self.is_run or self.is_own):
+            return None
+        self.room -= 1
+        return Refusal.TOO_MANY if self.room < 0 else None
 
 
 @dataclass(frozen=True)
@@ -124,14 +133,18 @@ class NoteKeeper:
             known = [*self.in_force(session.project_id), *self._overtaken(ahead)]
             by_citation = {row.citation: row for row in known if row.id not in ahead}
             kept.is_run = self._is_run(session)
-            room = Counter({False: 1}) if kept.is_run else room_for(len(turns))
-            for note in answer.notes:
+            kept.room = 1 if kept.is_run else room_for(len(turns))
+            tasks = {citation_of(task.id): task for task in self.tasks.open_tasks(session.project_id)}
+            orders = () if kept.is_run else answer.orders
+            states = [_state_of(row, by_citation[row.id]) for row in orders if row.id in by_citation and row.note.text]
+            for note in [*answer.notes, *filter(None, states)]:
                 result = check(note, turns, [row.text for row in _named(note, by_citation)])
-                self._keep_note(draft, kept, session, turns, result, by_citation, room)
+                self._keep_note(draft, kept, session, turns, result, by_citation)
             self._end_drawn(draft, kept, drawn, ahead, session.said_ms)
-            for citation in () if kept.is_run else answer.drop:
-                self._drop(draft, kept, by_citation.get(citation), turns[-1].at_ms)
-            self._keep_tasks(kept, session, turns, () if kept.is_run else answer.tasks)
+            if not kept.is_run:
+                self._drop_all(draft, kept, turns, answer, by_citation)
+                changes = [_task_of(row, tasks[row.id]) for row in orders if row.id in tasks]
+                self._keep_tasks(kept, session, turns, [*answer.tasks, *changes], tasks)
             draft.commit()
             shown = [row.text for row in (*by_citation.values(), *self.open_tasks(session.project_id))]
             self._keep_summary(session, turns, answer.summary, summary, shown)
@@ -150,9 +163,9 @@ class NoteKeeper:
             by_citation = {row.citation: row for row in self.in_force(session.project_id)}
             query = MemoryQuery(session_id=session.id, category=Category.CORE, limit=MAX_ROWS)
             written = sum(row.by is Author.MODEL and row.is_note for row in self.store.memories(query))
-            room = Counter({False: max(0, (1 if kept.is_run else MAX_OWN) - written)})
+            kept.room = max(0, (1 if kept.is_run else MAX_OWN) - written)
             result = check_own(note, turns, seen, [row.text for row in _named(note, by_citation)])
-            self._keep_note(draft, kept, session, turns, result, by_citation, room)
+            self._keep_note(draft, kept, session, turns, result, by_citation)
             draft.commit()
         return kept
 
@@ -170,7 +183,6 @@ class NoteKeeper:
         turns: Sequence[SessionTurn],
         result: CheckedNote | RefusedNote,
         by_citation: dict[str, Memory],
-        room: Counter[bool],
     ) -> None:
         if isinstance(result, RefusedNote):
             kept.refused.append(result)
@@ -179,14 +191,14 @@ class NoteKeeper:
         named = _named(note, by_citation)
         ours = [row for row in named if not row.is_persons]
         ours = [row for row in ours if not (kept.is_run and rests_on_person(row))]
-        merged = merge(result, ours, turns)
+        merged = merge(result, ours)
         new = self._memory_of(session, turns, result, merged.text, Author.MODEL if kept.is_own else Author.READER)
         new = claimed(new) if kept.is_run else new
         problem = self._problem(new, by_citation.values(), {row.id for row in merged.replaced})
         is_applied = any(row.id == new.id for row in by_citation.values())
         adds = not merged.replaced and not (is_applied and note.replaces)
         if problem is None and (not is_applied if kept.is_own else kept.is_run or adds):
-            problem = _take(room, new.known_kind)
+            problem = kept.take(new.known_kind)
         if problem is not None:
             kept.refused.append(RefusedNote(note, problem))
             return
@@ -210,7 +222,7 @@ class NoteKeeper:
         )  # fmt: skip
         return replace(
             made, evidence=evidence.to_json(note.evidence), files=note.files, error=note.error,
-            headline=with_doubt(note.headline, text), subject=note.subject,
+            headline=note.headline, subject=note.subject,
         )  # fmt: skip
 
     def _problem(self, new: Memory, known: Iterable[Memory], replaced: set[str]) -> Refusal | None:
@@ -225,7 +237,30 @@ class NoteKeeper:
                 return Refusal.REPEATED
         return None
 
-    def _drop(self, draft: Draft, kept: Kept, memory: Memory | None, at_ms: int) -> None:
+    def _drop_all(
+        self,
+        draft: Draft,
+        kept: Kept,
+        turns: Sequence[SessionTurn],
+        answer: SessionAnswer,
+        known: Mapping[str, Memory],
+    ) -> None:
+        """Retire what holds no more, was carried out, or never stated anything.
+
+        known: by citation, without those that a new note has replaced.
+        """
+        at_ms = turns[-1].at_ms
+        for citation in answer.drop:
+            self._drop(draft, kept, known.get(citation), at_ms)
+        for row in answer.orders:
+            if row.state == Status.DONE and align_in_turns(row.note.quote, row.note.turn, turns) is not None:
+                self._drop(draft, kept, known.get(row.id), at_ms, Ended.CARRIED_OUT)
+        drawn = [known[citation] for citation in answer.no_rule if citation in known]
+        ended = [note.ended(Ended.READ_ANEW, at_ms) for note in drawn if note.rules and not note.pinned]
+        draft.put(*ended)
+        kept.ended += ended
+
+    def _drop(self, draft: Draft, kept: Kept, memory: Memory | None, at_ms: int, because: Ended = Ended.UNTRUE) -> None:
         """Retire a note that holds no more.
 
         An unconfirmed cause becomes an attempt.
@@ -233,29 +268,34 @@ class NoteKeeper:
         if memory is None:
             return
         if memory.is_persons:
-            kept.questions.append(ChangeToConfirm(memory.id, "", "drop"))
+            is_asked = any(asked.memory_id == memory.id for asked in kept.questions)
+            kept.questions += [] if is_asked else [ChangeToConfirm(memory.id, "", "drop")]
             return
         [row] = draft.get([memory.id]) or [memory]
         if not row.holds:
             return
-        successor = _attempt_of(row, at_ms)
+        successor = _attempt_of(row, at_ms) if because is Ended.UNTRUE else None
         if successor is not None and not self.tombstones.covers_memory(successor):
             draft.put(successor, row.ended(Ended.REPLACED, at_ms, successor.id))
             kept.notes.append(successor)
         else:
-            draft.put(row.ended(Ended.UNTRUE, at_ms), *folded_under(self.store, [row.id]))
+            draft.put(row.ended(because, at_ms), *folded_under(self.store, [row.id]))
         kept.ended += draft.get([row.id])
 
     def _keep_tasks(
-        self, kept: Kept, session: Session, turns: Sequence[SessionTurn], tasks: Sequence[DraftTask]
+        self,
+        kept: Kept,
+        session: Session,
+        turns: Sequence[SessionTurn],
+        tasks: Sequence[DraftTask],
+        known: Mapping[str, Task],
     ) -> None:
         """Open, change or close tasks, each on evidence."""
-        known = {citation_of(task.id): task for task in self.tasks.open_tasks(session.project_id)}
         told: dict[SessionTurn, list[Observation]] = {}
         for task in tasks:
-            turn = self._checked(kept, turns, task, known.get(task.id))
-            if turn is not None:
-                told.setdefault(turn, []).append(_observation(task, turn, known.get(task.id)))
+            found = self._checked(kept, turns, task, known.get(task.id))
+            if found is not None:
+                told.setdefault(found[0], []).append(_observation(task, *found, known.get(task.id)))
         for turn, rows in told.items():
             origin = By.READER + repr([(row.wish, row.title, row.task_id) for row in rows])
             place = {"origin": origin, "session_id": session.id, "prompt_id": turn.prompt_id}
@@ -264,8 +304,8 @@ class NoteKeeper:
 
     def _checked(
         self, kept: Kept, turns: Sequence[SessionTurn], task: DraftTask, known: Task | None
-    ) -> SessionTurn | None:
-        """Return the turn that says so; None for a refused task."""
+    ) -> tuple[SessionTurn, evidence.Evidence] | None:
+        """Return the turn and words that say so; None for a refused task."""
         place = align_in_turns(task.quote, task.turn, turns)
         title = task.title or (known.title if known is not None else "")
         text = title if len(title) >= MIN_TEXT_CHARS else "%s: %s" % (title, task.quote)  # few syllables name a task
@@ -275,7 +315,7 @@ class NoteKeeper:
             reason = result.reason if isinstance(result, RefusedNote) else Refusal.UNKNOWN_KIND
             kept.refused.append(RefusedNote(replace(note, kind=Kind.TASK), reason))
             return None
-        return place[0]
+        return place
 
     def _drawn(self, session: Session, turns: Sequence[SessionTurn]) -> tuple[list[Memory], frozenset[str]]:
         """Return the rules' statements on these turns, and the turns' events."""
@@ -290,13 +330,17 @@ class NoteKeeper:
     def _end_drawn(self, draft: Draft, kept: Kept, drawn: Sequence[Memory], ahead: Container[str], at_ms: int) -> None:
         """End the rules' statements of turns that a model has read since.
 
-        A model's words in them alone (ahead) end. The person's are folded under a note that says the same.
-        All else stays. A model's notes that its own statement had replaced hold again.
+        The person's are folded under a kept note that says the same. A model's words in these turns alone (ahead) end
+        with it, too, or where no note says so: one that was refused, or a promise, leaves them in force. A model's
+        notes that such a statement had replaced hold again.
         """
         ended = []
+        refused = [frozenset(index_terms(bad.draft.text).split()) for bad in kept.refused]
         for row in drawn:
             says = next((note for note in kept.notes if _says(note, row)), None)
-            if not row.is_persons and row.id in ahead:
+            terms = frozenset(index_terms(row.text).split())
+            is_lost = row.kind == Kind.COMMITMENT or any(len(terms & bad) >= SAYS * len(terms) for bad in refused)
+            if not row.is_persons and row.id in ahead and (says is not None or not is_lost):
                 ended.append(row.ended(Ended.READ_ANEW, at_ms))
             elif row.is_persons and says is not None and not is_order(row.known_kind, row.text):
                 ended.append(row.ended(Ended.FOLDED, at_ms, says.id))
@@ -377,7 +421,7 @@ def _attempt_of(cause: Memory, at_ms: int) -> Memory | None:
     )  # fmt: skip
 
 
-def _observation(task: DraftTask, turn: SessionTurn, known: Task | None) -> Observation:
+def _observation(task: DraftTask, turn: SessionTurn, proof: evidence.Evidence, known: Task | None) -> Observation:
     """Return the model's word about a task, with its turn.
 
     Its blockers only count where the turn names them, of a person's task in the person's own words.
@@ -389,14 +433,18 @@ def _observation(task: DraftTask, turn: SessionTurn, known: Task | None) -> Obse
     return Observation(
         CREATED if is_new else task.status, task.title, task_id=known.id if known is not None else "",
         status=task.status, blockers=blockers, quote=task.quote, sources=turn.event_ids, files=turn.files,
-        is_aligned=named.issubset(index_terms(words).split()),
+        is_aligned=named.issubset(index_terms(words).split()), is_exact=proof.method is not evidence.Method.FUZZY,
     )  # fmt: skip
 
 
-def _take(room: Counter[bool], kind: Kind) -> Refusal | None:
-    """Take a new note's place; return the refusal where none is left."""
-    for is_further in (True, False) if kind in FURTHER_KINDS else (False,):
-        if room[is_further]:
-            room[is_further] -= 1
-            return None
-    return Refusal.TOO_MANY
+def _state_of(order: DraftOrder, memory: Memory) -> DraftNote | None:
+    """Return the note that stands in the place of an order, None where it stays."""
+    is_over = order.state in (Status.DONE, CHANGED)
+    return replace(order.note, kind=memory.kind, subject=memory.subject) if is_over else None
+
+
+def _task_of(order: DraftOrder, task: Task) -> DraftTask:
+    """Return an order's state as that of its task."""
+    status = Status.DONE if order.state == Status.DONE else task.status
+    title = order.note.text if order.state == CHANGED else ""
+    return DraftTask(order.id, title, status, "", order.note.quote, order.note.turn)

@@ -9,9 +9,7 @@ from typing import NamedTuple
 from memlayer.kinds import Kind
 from memlayer.model import Memory
 from memlayer.notes.checks import MAX_TEXT_CHARS, CheckedNote
-from memlayer.notes.session_turns import SessionTurn
 from memlayer.text.terms import index_terms
-from memlayer.turns.headline import MAX_HEADLINE_CHARS
 
 STORIES = (Kind.ATTEMPT, Kind.CAUSE)  # their numbers hold on. A decision's are changed by its reversal
 UNCONFIRMED = {True: " (시도함, 미확인)", False: " (tried, unconfirmed)"}
@@ -36,17 +34,6 @@ def is_unconfirmed(text: str) -> bool:
     return bool(_UNCONFIRMED.search(text))
 
 
-def with_doubt(headline: str, text: str) -> str:
-    """Return a headline marked as unconfirmed like its text.
-
-    "" where the mark does not fit.
-    """
-    if not headline or not is_unconfirmed(text) or is_unconfirmed(headline):
-        return headline
-    marked = headline + (" (미확인)" if _HANGUL.search(headline) else " (unconfirmed)")
-    return marked if len(marked) <= MAX_HEADLINE_CHARS else ""
-
-
 def taken_back(text: str) -> str:
     """Return an unconfirmed cause's text as that of an attempt."""
     is_korean = bool(_HANGUL.search(text))
@@ -55,13 +42,13 @@ def taken_back(text: str) -> str:
     return text + TAKEN_BACK[is_korean]
 
 
-def merge(note: CheckedNote, named: Sequence[Memory], turns: Sequence[SessionTurn]) -> Merged:
+def merge(note: CheckedNote, named: Sequence[Memory]) -> Merged:
     """Return a note's text with all it must keep of replaced ones.
 
     named: memories in its `replaces` that a machine made. The clauses of an older attempt or cause that the new text
     lacks are appended where there is room. Where there is none the older note stays beside it.
     """
-    text, replaced = _with_doubt(note, turns), []
+    text, replaced = note.text, []
     for old in named:
         lost = _lost(old, text, note)
         is_korean = bool(_HANGUL.search(old.text))
@@ -81,16 +68,3 @@ def _lost(old: Memory, text: str, note: CheckedNote) -> bool:
     terms = frozenset(index_terms(old.text).split())
     kept = len(terms & frozenset(index_terms(text).split())) / max(1, len(terms))
     return bool(exact) and len(missing) > len(exact) / 2 and kept < 0.5
-
-
-def _with_doubt(note: CheckedNote, turns: Sequence[SessionTurn]) -> str:
-    """Mark a cause whose cure nobody has seen hold.
-
-    It came in the session's last turn, which changed files.
-    """
-    text = note.text
-    last = turns[-1]
-    is_last = all(row.prompt_id == last.prompt_id and row.speaker == "assistant" for row in note.evidence)
-    if note.draft.kind != Kind.CAUSE or not (is_last and last.files) or _UNCONFIRMED.search(text):
-        return text
-    return text + UNCONFIRMED[bool(_HANGUL.search(text))]

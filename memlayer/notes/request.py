@@ -19,22 +19,23 @@ from memlayer.text.terms import query_terms
 from memlayer.topics.summary_text import newest_parts
 from memlayer.turns.headline import headline_of
 
-VERSION = "4"  # goes up with reader_prompt.md
+VERSION = "5"  # goes up with reader_prompt.md
 MAX_CALL_TOKENS = 12_000  # in and out
 MAX_ANSWER_TOKENS = 2_000
 FRAME_TOKENS = 120  # the lines around the turns
-NOTES_TOKENS = 2_500  # of the notes in force that are shown whole: the newest, and those nearest to the session's words
-HEADLINES_TOKENS = 2_500  # of all others
-ROOMY_TOKENS = 3_500  # of a session's turns, up to which they are shown in twice the length
-TASKS_SHOWN = 12
+NOTES_TOKENS = 600  # of the notes in force that are shown whole: the newest, and those nearest to the session's words
+HEADLINES_TOKENS = 1_600  # of all others, the nearest first
+ROOMY_TOKENS = 2_000  # of a session's turns, up to which they are shown in twice the length
+TASKS_SHOWN = 12  # the newest, and as many again of those nearest to the session's words
+ORDERS_SHOWN = 8  # decisions and promises that share words with the session, whole
+LEAST_SHARED = 3  # of its words
 MAX_SUBJECTS = 12
-NEWEST_SHOWN = 10  # notes that are shown whatever the session is about
+NEWEST_SHOWN = 3  # notes that are shown whole whatever the session is about
 LEAST_TURNS_TOKENS = 2_000
-# A start lists some forty notes: those that a session adds push others out.
-TURNS_A_NOTE = 6
-FURTHER_KINDS = frozenset((Kind.PREFERENCE, Kind.FACT))
-MAX_FURTHER = 1
+TURNS_A_NOTE = 6  # beside a first one. A start lists some forty notes: those that a session adds push others out
 SUMMARY_CHARS = 400
+ORDERS = (Kind.DECISION, Kind.COMMITMENT)
+TEXT_MARK = " // "  # between a headline and its text
 
 
 @dataclass(frozen=True)
@@ -68,12 +69,12 @@ def tokens_of(text: str) -> int:
     return len(text.encode("utf-8", "replace")) // 3 + 1
 
 
-def room_for(turns: int) -> Counter[bool]:
+def room_for(turns: int) -> int:
     """Return how many notes so many turns may add.
 
-    True: notes of FURTHER_KINDS beyond the others. A note that replaces another adds none.
+    A way of working, a promise and a note that replaces another count for none.
     """
-    return Counter({False: max(1, round(turns / TURNS_A_NOTE)), True: MAX_FURTHER})
+    return 1 + max(1, round(turns / TURNS_A_NOTE))
 
 
 def first_part(
@@ -85,7 +86,7 @@ def first_part(
 
     notes, tasks: the project's in force. summary: of the session's part that was read before.
     """
-    head = _known(notes, choose_notes(notes, turns), tasks, summary)
+    head = _known(notes, tasks, turns, summary)
     frame = FRAME_TOKENS + tokens_of(system_prompt()) + tokens_of(head)
     room = max(LEAST_TURNS_TOKENS, MAX_CALL_TOKENS - MAX_ANSWER_TOKENS - frame)
     texts: list[str] = []
@@ -106,11 +107,7 @@ def first_part(
 
 
 def _room_line(turns: int) -> str:
-    room = room_for(turns)
-    return (
-        "At most %d new notes here, and %d more of a preference or of a fact from outside the repository. Notes that"
-        " replace others come on top. " % (room[False], room[True])
-    )
+    return "At most %d new notes here; ways, commitments and notes that replace others come on top. " % room_for(turns)
 
 
 def _turns_as_text(turns: Sequence[SessionTurn]) -> list[str]:
@@ -121,43 +118,66 @@ def _turns_as_text(turns: Sequence[SessionTurn]) -> list[str]:
     return [without_addressed(turn_as_text(turn)) for turn in turns]
 
 
-def choose_notes(notes: Sequence[Memory], turns: Sequence[SessionTurn]) -> list[Memory]:
+def _nearest(notes: Sequence[Memory], words: frozenset[str]) -> list[Memory]:
+    """Return notes by how many words of the session they share, then the newest."""
+    shared = {note.id: len(_terms(note) & words) for note in notes}
+    return sorted(notes, key=lambda note: (-shared[note.id], -note.at_ms))
+
+
+def choose_notes(notes: Sequence[Memory], words: frozenset[str]) -> list[Memory]:
     """Return the notes to show whole, oldest first.
 
     All that fit, else the newest and the nearest by words.
     """
     newest = sorted(notes, key=lambda note: -note.at_ms)
-    words = {term for turn in turns for term in query_terms(turn_as_text(turn))}
-    rest = sorted(newest[NEWEST_SHOWN:], key=lambda note: -len(words.intersection(query_terms(note.text))))
     room = NOTES_TOKENS
     chosen = []
-    for note in [*newest[:NEWEST_SHOWN], *rest]:
-        room -= tokens_of(_note_line(note, note.text))
+    for note in [*newest[:NEWEST_SHOWN], *_nearest(newest[NEWEST_SHOWN:], words)]:
+        room -= tokens_of(_note_line(note, is_whole=True))
         if room < 0:
             break
         chosen.append(note)
     return sorted(chosen, key=lambda note: note.at_ms)
 
 
-def _known(notes: Sequence[Memory], whole: Sequence[Memory], tasks: Sequence[Memory], summary: str) -> str:
-    subjects = Counter(note.subject for note in notes if note.subject)
+def _known(notes: Sequence[Memory], tasks: Sequence[Memory], turns: Sequence[SessionTurn], summary: str) -> str:
+    words = frozenset(term for turn in turns for term in query_terms(turn_as_text(turn)))
+    near = [note for note in notes if note.kind in ORDERS and len(_terms(note) & words) >= LEAST_SHARED]
+    orders = _nearest(near, words)[:ORDERS_SHOWN]
+    ids = {note.id for note in orders}
+    others = [note for note in notes if note.id not in ids]
+    whole = choose_notes(others, words)
+    ids |= {note.id for note in whole}
     lines = ["The project's notes so far:" if notes else "The project has no notes yet."]
-    lines += [_note_line(note, note.text) for note in whole]
-    ids, room = {note.id for note in whole}, HEADLINES_TOKENS
-    for note in sorted(notes, key=lambda note: -note.at_ms):
-        line = _note_line(note, headline_of(note))
-        if note.id not in ids and (room := room - tokens_of(line)) >= 0:
+    lines += [_note_line(note, is_whole=True) for note in whole]
+    room = HEADLINES_TOKENS
+    for note in _nearest([note for note in others if note.id not in ids], words):
+        line = _note_line(note)
+        if (room := room - tokens_of(line)) >= 0:
             lines.append(line)
+    subjects = Counter(note.subject for note in notes if note.subject)
     if subjects:
         lines.append("Subjects in use: " + ", ".join(subject for subject, _ in subjects.most_common(MAX_SUBJECTS)))
+    if orders:
+        lines.append("Perhaps carried out:")
+        lines += [_note_line(note, is_whole=True) for note in orders]
     if tasks:
         lines.append("Open tasks:")
-        lines += ["[%s] %s" % (task.citation, flatten(task.text)) for task in tasks[:TASKS_SHOWN]]
+        older = [task for task in _nearest(tasks[TASKS_SHOWN:], words) if _terms(task) & words]
+        shown = [*tasks[:TASKS_SHOWN], *older[:TASKS_SHOWN]]
+        lines += ["[%s] %s" % (task.citation, flatten(task.text)) for task in shown]
     if summary:
         lines.append("The session's earlier part was read before: " + newest_parts(summary, SUMMARY_CHARS))
     return "\n".join(lines) + "\n\n"
 
 
-def _note_line(note: Memory, text: str) -> str:
+def _terms(note: Memory) -> frozenset[str]:
+    return frozenset(query_terms(note.headline + " " + note.text))
+
+
+def _note_line(note: Memory, *, is_whole: bool = False) -> str:
+    """Return a note as its headline, or its headline and text."""
     day = datetime.datetime.fromtimestamp(note.at_ms / 1000).date().isoformat()
-    return "[%s] (%s, %s) %s" % (note.citation, note.kind, day, flatten(text))
+    text, headline = flatten(note.text), headline_of(note)
+    told = headline if not is_whole else text if headline == text or not note.headline else headline + TEXT_MARK + text
+    return "[%s] (%s%s, %s) %s" % (note.citation, note.kind, " by a rule" if note.rules else "", day, told)

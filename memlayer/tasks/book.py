@@ -117,10 +117,12 @@ class TaskBook:
             return event
         session_id = "" if event.session_id == NO_SESSION else event.session_id
         made = decided(content, self.known.all(event.project_id), event.project_id, session_id, event.id)
-        if content.by is By.RULES and made.questions:  # a person is asked once a session
+        if made.questions:  # each once, of those by rules one a session
             rows = self.known.asked(event.project_id)
-            asked = any(row.content.by is By.RULES and row.event.session_id == event.session_id for row in rows)
-            made = made.changed(questions=() if asked else made.questions[:1])
+            known = {(asked.candidates, asked.wish) for row in rows for asked in row.content.questions}
+            new = tuple(asked for asked in made.questions if (asked.candidates, asked.wish) not in known)
+            here = any(row.content.by is By.RULES and row.event.session_id == event.session_id for row in rows)
+            made = made.changed(questions=new if content.by is not By.RULES else () if here else new[:1])
         return replace(event, text=to_json(made))
 
     def _renew(self, before: Sequence[Task], ids: Collection[str], gone: Collection[str] = ()) -> None:

@@ -150,7 +150,8 @@ def _change(draft: _Draft, task: Task, row: Observation) -> None:
     if row.wish == REOPENED:
         draft.add(Step(task.id, Op.REOPENED, quote=row.quote, reason=row.reason))
         return
-    if row.task_id and row.title and draft.by is By.READER and row.title != task.title and task.is_open:
+    is_named = bool(row.task_id and row.title and row.title != task.title)
+    if is_named and draft.by is By.READER and task.is_open and not is_closing:
         draft.add(Step(task.id, Op.TITLED, row.title, quote=row.quote))
     if row.priority in PRIORITIES and row.priority != task.priority:
         draft.add(Step(task.id, Op.PRIORITY, row.priority, task.priority))
@@ -158,7 +159,8 @@ def _change(draft: _Draft, task: Task, row: Observation) -> None:
         draft.add(Step(task.id, Op.MENTIONED, quote=row.quote))
         return
     wanted = Status(row.wish)
-    if draft.by is By.READER and By.PERSON in task.by and is_closing and task.is_open:
+    is_shown = row.is_exact and wanted is Status.DONE
+    if draft.by is By.READER and By.PERSON in task.by and is_closing and task.is_open and not is_shown:
         draft.questions.append(Question((task.id,), wanted, task.title, row.quote))  # only a person closes their own
         return
     if wanted is Status.BLOCKED:

@@ -26,7 +26,8 @@ class Observation(TaskRecord, frozen=True):
 
     wish: created, mentioned, reopened, or a status. task_id: of a task that is known for sure. ref: the host's id.
     blockers: in words. Refs of the host begin with "#". is_aligned: the words that say so stand in their turn, so that
-    its blockers replace others instead of being suggested.
+    its blockers replace others instead of being suggested. is_exact: they stand there word for word, so that they
+    close a person's task, too.
     """
 
     wish: str
@@ -39,6 +40,7 @@ class Observation(TaskRecord, frozen=True):
     quote: str = ""
     reason: str = ""
     is_aligned: bool = True
+    is_exact: bool = False
     sources: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
 

@@ -19,7 +19,8 @@ import msgspec
 from memlayer.text.sentences import width
 from memlayer.turns.turn import USER, spoken_text
 
-MIN_QUOTE_COLUMNS = 16  # a syllable counts as two letters: "이것도 수정부탁해." is an order
+MIN_QUOTE_COLUMNS = 12  # a syllable counts as two letters: "이것도 수정부탁해." is an order
+MIN_FUZZY_COLUMNS = 16  # a shorter quote resembles too much
 MAX_QUOTE_CHARS = 400
 MIN_FUZZY = 0.85
 _PLAIN = {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-", "\u2014": "-", "\u00a0": " "}
@@ -90,7 +91,7 @@ def align(quote: str, text: str, *, min_columns: int = MIN_QUOTE_COLUMNS) -> Quo
     start = plain.find(wanted)
     if start >= 0:
         return QuotePlace(places[start], places[start + len(wanted) - 1] + 1, 0.95, Method.NORMALISED)
-    return _fuzzy(wanted, plain[:MAX_FUZZY_CHARS], places)
+    return _fuzzy(wanted, plain[:MAX_FUZZY_CHARS], places) if width(wanted) >= MIN_FUZZY_COLUMNS else None
 
 
 def _fuzzy(wanted: str, plain: str, places: Sequence[int]) -> QuotePlace | None:

@@ -9,9 +9,9 @@ from memlayer.model import Memory
 from memlayer.text.context_block import cut, flatten
 from memlayer.text.sentences import sentences
 
-MAX_HEADLINE_CHARS = 90
+MAX_HEADLINE_CHARS = 120
 MAX_SUBJECT_CHARS = 20
-LEAST_CLAUSE_CHARS = 25  # a shorter beginning names a matter and states nothing about it
+LEAST_CLAUSE_CHARS = 60  # a shorter beginning is a condition ("With `X` set"), or names a matter and states nothing
 # Between clauses: punctuation, an English conjunction, a Korean connective ending.
 _BREAK = re.compile(
     r"[,;:](?=\s)|\s[-\u2013\u2014](?=\s)|\s(?=(?:because|since|so that|but|which|while)\s)"

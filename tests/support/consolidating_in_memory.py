@@ -9,6 +9,7 @@ from pathlib import Path
 
 from memlayer.consolidation.conflicts import Conflicts
 from memlayer.consolidation.consolidator import Consolidator
+from memlayer.kinds import Category
 from memlayer.model import Memory
 from memlayer.ports import Embedder, MemoryQuery
 from memlayer.turns.remembered import remember_event
@@ -54,7 +55,7 @@ class Consolidating(TurnsInMemory):
 
     def core(self, is_current: bool | None = True) -> list[Memory]:
         """The core memories, oldest first."""
-        return self.store.memories(MemoryQuery(category="core", is_current=is_current))[::-1]
+        return self.store.memories(MemoryQuery(category=Category.CORE, is_current=is_current))[::-1]
 
     def texts(self) -> list[str]:
         """Return the texts of current memories."""

@@ -244,7 +244,7 @@ def test_long_summary_ends_with_a_whole_sentence(kept: Kept, first: str, rest: s
 )
 def test_first_clause_ends_outside_brackets(clause: str, rest: str) -> None:
     assert headline_of(make_memory(1, clause + rest)).startswith(clause)
-    within = clause.replace("(", "(%s, " % ("웹훅 " * 25))
+    within = clause.replace("(", "(%s, " % ("웹훅 " * 40))
     assert headline_of(make_memory(1, within + rest)).endswith("…")
 
 

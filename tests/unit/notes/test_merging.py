@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -125,20 +124,6 @@ def test_reader_lets_no_rule_go(home_of: Noting, prompt: str, quote: str) -> Non
     assert [(row.memory_id, row.by) for row in kept.questions] == [(rule.id, kept.notes[0].id)]
 
 
-def test_cure_of_the_last_turn_is_unconfirmed(home_of: Noting) -> None:
-    turns = home_of.tell("s1", ("웹훅이 두 번 와. 왜 그래?", "원인은 재전송입니다. 먼저 200을 돌려주도록 고쳤습니다."))
-    changed = [replace(turns[0], files=("hooks/웹훅.py",))]
-    cause = note(
-        "웹훅이 두 번 오는 원인은 재전송이다. 먼저 200을 돌려준다.",
-        "원인은 재전송입니다. 먼저 200을",
-        "cause",
-        files=["hooks/웹훅.py"],
-    )
-    kept = home_of.answer("s1", changed, {"summary": "", "notes": [cause]})
-    assert kept is not None and kept.notes[0].text.endswith("(시도함, 미확인)")
-    assert kept.notes[0].files == ("hooks/웹훅.py",)
-
-
 def test_other_projects_notes_are_out_of_reach(home_of: Noting) -> None:
     citation = first(home_of)
     turns = home_of.tell(
@@ -167,9 +152,9 @@ def test_applying_an_answer_twice_changes_nothing(home_of: Noting) -> None:
 @pytest.mark.parametrize("is_confirmed", [False, True])
 def test_unconfirmed_cause_that_is_taken_back_becomes_an_attempt(home_of: Noting, is_confirmed: bool) -> None:
     turns = home_of.tell("s1", ("웹훅이 두 번 와. 왜 그래?", "원인은 재전송입니다. 먼저 200을 돌려주도록 고쳤습니다."))
-    changed = [replace(turns[0], files=() if is_confirmed else ("hooks/웹훅.py",))]
     text = "웹훅이 두 번 오는 원인은 재전송이다. 먼저 200을 돌려준다."
-    kept = home_of.answer("s1", changed, {"notes": [note(text, "원인은 재전송입니다. 먼저 200을", "cause")]})
+    told = text + ("" if is_confirmed else " (시도함, 미확인)")
+    kept = home_of.answer("s1", turns, {"notes": [note(told, "원인은 재전송입니다. 먼저 200을", "cause")]})
     assert kept is not None
     [cause] = kept.notes
     later = home_of.tell("s2", ("웹훅이 여전히 두 번 와. 200 먼저 주던 건 되돌려.", "되돌렸습니다."), ("응", "네."))
@@ -345,9 +330,10 @@ def test_session_adds_no_more_notes_than_its_turns_allow(home_of: Noting) -> Non
     value = {"summary": "", "notes": [note(text, text, kind) for kind, text in LESSONS]}
     kept = home_of.answer("s1", turns, value)
     assert kept is not None
-    assert [row.text for row in kept.notes] == [LESSONS[0][1], LESSONS[3][1]]  # the strongest, and a wish beyond it
+    # The two strongest; a way of working takes no place.
+    assert [row.text for row in kept.notes] == [LESSONS[place][1] for place in (0, 1, 3)]
     assert [(row.draft.text, row.reason) for row in kept.refused] == [
-        (LESSONS[place][1], Refusal.TOO_MANY) for place in (1, 2, 4)
+        (LESSONS[place][1], Refusal.TOO_MANY) for place in (2, 4)
     ]
     before = home_of.everything()
     home_of.answer("s1", turns, value)
@@ -365,7 +351,7 @@ def test_note_that_replaces_another_takes_no_place(home_of: Noting) -> None:
     assert kept is not None and len(kept.notes) == 2 and not kept.refused
 
 
-@pytest.mark.parametrize(("turns", "notes"), [(1, 1), (8, 1), (9, 2), (12, 2), (30, 5)])
+@pytest.mark.parametrize(("turns", "notes"), [(1, 2), (8, 2), (9, 3), (12, 3), (30, 6)])
 def test_request_tells_how_many_notes_it_takes(turns: int, notes: int) -> None:
     request = first_part([turn(number, "배포 %d 해줘" % number, "했습니다.") for number in range(1, turns + 1)], (), ())
     assert "At most %d new notes" % notes in request.prompt.splitlines()[-1]

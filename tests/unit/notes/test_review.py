@@ -121,9 +121,9 @@ def test_what_only_time_made_doubtful_comes_again(project: Reviewed) -> None:
 @pytest.mark.parametrize("how", [How.EDIT, How.DROP, How.MERGE])
 def test_each_decision_can_be_undone(project: Reviewed, how: How) -> None:
     turns = project.tell("s1", ("웹훅이 두 번 와. 왜 그래?", "원인은 재전송입니다. 먼저 200을 돌려주게 했습니다."))
-    text = "웹훅이 두 번 오는 원인은 재전송이다. 먼저 200을 돌려준다."
+    text = "웹훅이 두 번 오는 원인은 재전송이다. 먼저 200을 돌려준다. (시도함, 미확인)"
     note = {"kind": "cause", "text": text, "quote": "원인은 재전송입니다. 먼저 200을", "turn": 1}
-    project.answer("s1", [replace(turns[0], files=("hooks/웹훅.py",))], {"notes": [note]})
+    project.answer("s1", turns, {"notes": [note]})
     other = project.remember("토스페이먼츠는 10초 안에 답을 받지 못하면 다시 보낸다")
     before, searched = project.state(), project.searched()
     merged = "토스페이먼츠는 10초 안에 200이 없으면 다시 보낸다. 먼저 200을 준다. 확인함."

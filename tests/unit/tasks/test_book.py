@@ -216,21 +216,30 @@ def test_a_rebuild_gives_the_same_tables_27_10(book: Booking) -> None:
     assert len(before) > 6
 
 
-def test_a_reader_closes_by_id_and_asks_before_it_closes_a_persons_own(book: Booking) -> None:
-    turns = book.tell("s1", ("장바구니 테스트는 다음에 고치자고 하자", "네, 장바구니 테스트는 남겨 둡니다."))
-    quote = "장바구니 테스트는 남겨 둡니다"
-    book.answer("s1", turns, {"summary": "", "notes": [], "tasks": [
-        {"title": "장바구니 테스트 고치기", "status": "pending", "quote": quote, "turn": 1}]})  # fmt: skip
-    [memory] = book.keeper.open_tasks(book.projects.resolve(PROJECT)[0])
-    book.person(-1, Observation(CREATED, "결제 모듈 정리"))
-    other = book.one("결제 모듈 정리")
-    turns = book.tell("s2", ("장바구니 테스트와 결제 모듈 정리 모두 끝냈어", "두 가지 모두 끝냈습니다."))
-    done = {"status": "done", "quote": turns[0].prompt, "turn": 1}
-    named = [{"id": memory.citation, "title": memory.text}, {"id": citation_of(other.id), "title": other.title}]
-    book.answer("s2", turns, {"summary": "", "notes": [], "tasks": [{**row, **done} for row in named]})
-    assert book.one("장바구니 테스트 고치기").status is Status.DONE
-    assert book.one("결제 모듈 정리").is_open
-    assert [asked.candidates[0].title for asked in book.tasks.questions()] == ["결제 모듈 정리"]
+@pytest.mark.parametrize(
+    ("title", "said", "quote", "is_closed"),
+    [
+        ("결제 모듈 정리", "결제 모듈 정리는 방금 끝냈어. 다음 거 하자", "결제 모듈 정리는 방금 끝냈어", True),
+        ("Expo SDK 54 upgrade", "expo upgrade finished, we are on 54", "expo upgrade finished, we are on 54", True),
+        (
+            "결제 모듈 정리",
+            "결제 모듈 쪽은 이제 손볼 게 하나도 없어 보여",
+            "결제 모듈 쪽은 이제 손볼 게 하나도 없어 보임",
+            False,
+        ),
+    ],
+)
+def test_a_reader_closes_a_persons_task_by_an_exact_quote(
+    book: Booking, title: str, said: str, quote: str, is_closed: bool
+) -> None:
+    book.person(-1, Observation(CREATED, title))
+    name = citation_of(book.one(title).id)
+    row = {"id": name, "title": "끝난 일의 다른 제목입니다", "status": "done", "quote": quote, "turn": 1}
+    for session in ("s1", "s2"):
+        book.answer(session, book.tell(session, (said, "네.")), {"summary": "", "notes": [], "tasks": [row]})
+    task = book.one(title)
+    assert (task.status is Status.DONE, task.title) == (is_closed, title)
+    assert [asked.candidates[0].title for asked in book.tasks.questions()] == ([] if is_closed else [title])
 
 
 def test_a_remark_of_history_closes_nothing(book: Booking) -> None:
