@@ -62,9 +62,9 @@ class DraftTask:
 
 @dataclass(frozen=True)
 class DraftOrder:
-    """What a session did to a note or task that asked for something.
+    """The state of an order after a session.
 
-    id: a citation. state: done, changed or open. note: what holds since then, text "" for nothing.
+    id: the citation of a note or task. state: done, changed or open. note: what holds since then, text "" for nothing.
     """
 
     id: str
@@ -150,7 +150,7 @@ def _note(row: dict[str, Any]) -> DraftNote:
 
 
 def _sentence(text: str) -> str:
-    """Return a part with an end, so that it can be told from the next."""
+    """Return a part with an end before the next."""
     text = text.removeprefix("- ")
     return text if not text or text[-1] in ".!?:;。" else text + "."
 

@@ -118,7 +118,7 @@ class SessionText:
         self.hangul_shares = [_hangul_share(text) for text in (self.text, quote) if text]
 
     def lacks_script(self, term: str) -> bool:
-        """Return whether the session or the quote hardly has words of this term's script.
+        """Return whether session or quote hardly has this term's script.
 
         A Korean note on a pasted English plan shares no word with it, and an English one on a Korean talk only names.
         """
@@ -186,7 +186,9 @@ def check_own(
 
 
 def headline_from(text: str, sources: Iterable[str], turns: Sequence[SessionTurn] = ()) -> str:
-    """Return a model's headline, cut where it is too long. "" for a claim that its sources lack.
+    """Return a model's headline, cut where it is too long.
+
+    "" for a claim that its sources lack.
 
     sources: the note's text, and those of the notes that it replaces. turns: of its session.
     """
@@ -212,7 +214,7 @@ def grounded(text: str, session: SessionText) -> str:
 
 
 def _fitting(text: str) -> str:
-    """Return a text's first sentences, or words, that a note has room for."""
+    """Return the first sentences, or words, that a note holds."""
     ends = [span.end for span in sentences(text) if span.end <= MAX_TEXT_CHARS]
     is_cut = len(text) > MAX_TEXT_CHARS
     return text[: ends[-1]] if is_cut and ends else cut(text, MAX_TEXT_CHARS)

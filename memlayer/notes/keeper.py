@@ -245,7 +245,7 @@ class NoteKeeper:
         answer: SessionAnswer,
         known: Mapping[str, Memory],
     ) -> None:
-        """Retire what holds no more, was carried out, or never stated anything.
+        """Retire notes that hold no more, are carried out or state nothing.
 
         known: by citation, without those that a new note has replaced.
         """
@@ -305,9 +305,10 @@ class NoteKeeper:
     def _checked(
         self, kept: Kept, turns: Sequence[SessionTurn], task: DraftTask, known: Task | None
     ) -> tuple[SessionTurn, evidence.Evidence] | None:
-        """Return the turn and words that say so; None for a refused task."""
+        """Return turn and words that say so; None for a refusal."""
         place = align_in_turns(task.quote, task.turn, turns)
-        title = task.title or (known.title if known is not None else "")
+        is_said = known is not None and (task.status not in OPEN or not task.title)  # a closed one keeps its title
+        title = known.title if known is not None and is_said else task.title
         text = title if len(title) >= MIN_TEXT_CHARS else "%s: %s" % (title, task.quote)  # few syllables name a task
         note = DraftNote(Kind.COMMITMENT, text, task.quote, task.turn)
         result = check(note, turns, list(known.titles) if known is not None else [])
@@ -438,7 +439,7 @@ def _observation(task: DraftTask, turn: SessionTurn, proof: evidence.Evidence, k
 
 
 def _state_of(order: DraftOrder, memory: Memory) -> DraftNote | None:
-    """Return the note that stands in the place of an order, None where it stays."""
+    """Return the note in an order's place, None while it is open."""
     is_over = order.state in (Status.DONE, CHANGED)
     return replace(order.note, kind=memory.kind, subject=memory.subject) if is_over else None
 

@@ -119,7 +119,7 @@ def _turns_as_text(turns: Sequence[SessionTurn]) -> list[str]:
 
 
 def _nearest(notes: Sequence[Memory], words: frozenset[str]) -> list[Memory]:
-    """Return notes by how many words of the session they share, then the newest."""
+    """Return notes by words shared with the session, then by age."""
     shared = {note.id: len(_terms(note) & words) for note in notes}
     return sorted(notes, key=lambda note: (-shared[note.id], -note.at_ms))
 
