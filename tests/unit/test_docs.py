@@ -106,6 +106,20 @@ def test_every_setting_named_exists(page: Path) -> None:
             assert "%s.%s" % named.groups() in known, line
 
 
+ADDING = [line for line in (ROOT / "CONTRIBUTING.md").read_text().splitlines() if re.match(r"\| (?!a new|---)", line)]
+
+
+@pytest.mark.parametrize("row", ADDING, ids=lambda row: row.split("|")[1].strip())
+def test_rows_of_contributing_name_things_of_their_files(row: str) -> None:
+    named = INLINE.findall(row)
+    paths = [ROOT / word for word in named if PATH.fullmatch(word.rstrip("/")) or (ROOT / word).is_file()]
+    assert paths and all(path.exists() for path in paths)
+    files = [file for path in paths for file in (path.rglob("*.py") if path.is_dir() else [path])]
+    texts = [file.read_text(encoding="utf-8") for file in files]
+    names = [word for word in named if re.fullmatch(r"_?[A-Z][A-Za-z]+|_?[A-Z_]+|[a-z]+_[a-z_]+|setting", word)]
+    assert [word for word in names if not any(re.search(r"\b%s\b" % word, text) for text in texts)] == []
+
+
 def test_slash_commands_and_plugin_names() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     marketplace = json.loads((ROOT / ".claude-plugin" / "marketplace.json").read_text())
