@@ -123,11 +123,13 @@ def answer_start(state: State, call: HookCall) -> Answer:
 
 
 def _offer(state: State, call: HookCall) -> str:
-    """Offer a team's notes, or a model's, at a fresh start."""
+    """Offer notes at a fresh start, or tell of questions that wait."""
     is_fresh = call.payload.source == "startup" and not call.session.id.startswith(AGENT_SESSION)
     if not is_fresh or not state.is_open:
         return ""
     if line := notes_offer.team_line(state, call.session, call.place.root):
+        return line
+    if line := notes_offer.questions_line(state, call.session):
         return line
     if state.settings_problem or not reading.is_allowed(call.session):
         return ""

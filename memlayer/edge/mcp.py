@@ -93,7 +93,7 @@ TOOLS = (
         {
             "text": {"type": "string"},
             "kind": {"type": "string", "enum": list(NOTE_KINDS)},
-            "headline": {"type": "string", "description": "The fact in at most 90 characters"},
+            "headline": {"type": "string", "description": "The whole rule in at most 120 characters"},
             "subject": {"type": "string", "description": "What it belongs to, such as checkout or tests"},
             "quote": {"type": "string", "description": "Words of the user, or of a tool's output, that prove it"},
             "files": {"type": "array", "items": {"type": "string"}, "description": "Paths that it is about"},

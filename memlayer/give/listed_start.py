@@ -1,7 +1,7 @@
 """The start of a session that lists every note by its headline.
 
-Whoever reads it chooses (evals/notes.py): first where work stopped and what is open, then the notes by headline under
-their subjects, last the rules, nearest to the prompt.
+Whoever reads it chooses (evals/notes.py): first where work stopped and what is open, then how the user works, the notes
+by headline under their subjects, last the rules, nearest to the prompt.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from memlayer.kinds import mark_of
-from memlayer.model import GLOBAL, Memory
+from memlayer.model import GLOBAL, Memory, replace
 from memlayer.text import context_block
 from memlayer.text.context_block import flatten
+from memlayer.text.terms import index_terms
 from memlayer.turns.headline import headline_of
 
 EXPLANATION = (
@@ -21,23 +22,26 @@ EXPLANATION = (
     " finds more."
 )
 RULES_HEADING = "Rules of the user:"
+WAYS_HEADING = "How the user works:"  # as a reader of sessions noted it. Rules are the user's own words
 TEAM_HEADING = "From colleagues:"
 OTHER_HEADING = "More:"
 ABOUT = "About %s:"  # a subject that a model or a stranger wrote never reads like a heading of ours
-BY_MODEL = "(a model's own words) "
+BY_MODEL = "A model's own words:"
 # A start of this length is read in passing. Beyond it the notes that long rested are told by their subjects alone.
 ROOMY_CHARS = 2500
 RULE_CHARS = 90  # of a rule. A longer one has its headline, where there is one
 RULES_SHARE = 0.4  # of the room, for all rules
 REST_SESSIONS = 30
+MAX_WAYS = 12
+SAME_WAY = 0.75  # of the terms of the shorter one
 
 
 @dataclass(frozen=True)
 class Known:
     """Memories that a start may tell, each newest first.
 
-    sessions: (line, its memory). rested: ids of notes that REST_SESSIONS sessions neither wrote nor used. unproven: of
-    notes that a model remembered, without a quotation.
+    sessions: (line, its memory). ways: of working, as a reader noted them; they never rest. rested: ids of notes that
+    REST_SESSIONS sessions neither wrote nor used. unproven: of notes that a session's own model wrote.
     """
 
     sessions: Sequence[tuple[str, Memory]]
@@ -45,6 +49,7 @@ class Known:
     notes: Sequence[Memory]
     team: Sequence[Memory]
     rules: Sequence[Memory]
+    ways: Sequence[Memory] = ()
     rested: Collection[str] = ()
     unproven: Collection[str] = ()
     uses: Mapping[str, int] | None = None
@@ -57,13 +62,41 @@ def compose(known: Known, project_id: str, max_chars: int) -> str:
     first += [_line("open: " + row.text, row) for row in known.tasks]
     room = max_chars - sum(len(line) + 1 for line in [head, *first])
     rules = _rules(known.rules, project_id, int(RULES_SHARE * room))
-    room -= sum(len(line) + 1 for line in rules)
+    ways, more = _ways(known)
+    first += [WAYS_HEADING, *(_line(headline_of(way), way) for way in ways)] if ways else []
+    room = max_chars - _length([head, *first, *rules])
+    known = replace(known, notes=[*known.notes, *more])
     lines = [*first, *_notes(known, room, room - max_chars + min(ROOMY_CHARS, max_chars)), *rules]
     return "\n".join([head, *lines]) if lines else ""
 
 
 def _line(text: str, memory: Memory) -> str:
     return "- %s [mem:%s]" % (flatten(text), memory.citation)
+
+
+def _ways(known: Known) -> tuple[list[Memory], list[Memory]]:
+    """Return the ways of working to tell, and those beyond them.
+
+    Of those that say one thing, or that a rule says, the newest stands. Those said most often come first.
+    """
+    said: dict[str, int] = {}
+    told: list[tuple[Memory, frozenset[str]]] = [(rule, _terms(rule)) for rule in known.rules]
+    for way in known.ways:
+        terms = _terms(way)
+        same = next((row for row, other in told if _is_same(terms, other)), way)
+        said[same.id] = said.get(same.id, 0) + 1
+        told += [(way, terms)] if same is way else []
+    ways = [way for way, _ in told[len(known.rules) :]]
+    ways.sort(key=lambda way: (not way.pinned, -said[way.id] - (known.uses or {}).get(way.id, 0)))
+    return ways[:MAX_WAYS], ways[MAX_WAYS:]
+
+
+def _terms(memory: Memory) -> frozenset[str]:
+    return frozenset(index_terms(memory.text).split())
+
+
+def _is_same(one: frozenset[str], other: frozenset[str]) -> bool:
+    return len(one & other) >= SAME_WAY * max(1, min(len(one), len(other)))
 
 
 def _rules(rules: Sequence[Memory], project_id: str, room: int) -> list[str]:
@@ -111,21 +144,19 @@ def _length(lines: Sequence[str]) -> int:
     return sum(len(line) + 1 for line in lines)
 
 
-def _note(known: Known, note: Memory) -> str:
-    return _line((BY_MODEL if note.id in known.unproven else "") + headline_of(note), note)
-
-
 def _grouped(known: Known, listed: Sequence[Memory], rested: Sequence[Memory], left_out: int) -> list[str]:
-    """Return the notes by subject, then those of none, then colleagues'."""
+    """Return the notes by subject, those of none, a model's, colleagues'."""
     groups: dict[str, list[Memory]] = {}
-    for note in listed:
+    by_model = [note for note in listed if note.id in known.unproven]
+    for note in [note for note in listed if note.id not in known.unproven]:
         groups.setdefault(flatten(note.subject), []).append(note)
     unnamed = groups.pop("", [])
     lines: list[str] = []
     for subject, notes in groups.items():
-        lines += [ABOUT % subject, *(_note(known, note) for note in notes)]
-    lines += [OTHER_HEADING] if groups and unnamed else []
-    lines += [_note(known, note) for note in unnamed]
+        lines += [ABOUT % subject, *(_line(headline_of(note), note) for note in notes)]
+    lines += [OTHER_HEADING] if (groups or known.ways) and unnamed else []
+    lines += [_line(headline_of(note), note) for note in unnamed]
+    lines += [BY_MODEL, *(_line(headline_of(note), note) for note in by_model)] if by_model else []
     if known.team:
         marked = ((mark_of(note.category, note.kind) + headline_of(note), note) for note in known.team)
         lines += [TEAM_HEADING, *(_line(text, note) for text, note in marked)]

@@ -110,17 +110,20 @@ def _known(
         for row in notes
         if not row.pinned and sum(at_ms > max(row.at_ms, used.get(row.id, 0)) for at_ms in began) >= REST_SESSIONS
     }
+    ways = [row for row in notes if row.kind == Kind.PREFERENCE and row.by is Author.READER]
+    unproven = {row.id for row in notes if row.by is Author.MODEL}
     drawn = [row for row in core if row.rules and row.is_persons and row.kind != Kind.TASK and row.id not in told]
-    sessions = _sessions(store, project_id, reports, summaries, [order.text for order in orders], drawn)
+    sessions = _sessions(store, project_id, reports, summaries, [order.text for order in orders], drawn, bool(unproven))
     told_of = {row.session_id for row in (*notes, *(row for _, row in sessions))}.union(sent)
     return Known(
         sessions=[*sessions, *_of_day([row for row in last_day if row.session_id not in told_of], reports)],
         tasks=[row for row in live_tasks(core, typed) if row.id not in told],
-        notes=sorted(notes, key=lambda row: (not row.pinned, -row.at_ms)),
+        notes=sorted((row for row in notes if row not in ways), key=lambda row: (not row.pinned, -row.at_ms)),
+        ways=sorted(ways, key=lambda row: -row.at_ms),
         team=store.memories(MemoryQuery(session_id=team_session(project_id), is_current=True, limit=MAX_OF_TEAM)),
         rules=[order for order in orders if order.id not in excluded_ids],
         rested=rested,
-        unproven={row.id for row in notes if row.by is Author.MODEL},
+        unproven=unproven,
         uses=uses,
     )
 
@@ -151,10 +154,12 @@ def _sessions(
     summaries: Sequence[Memory],
     rules: Sequence[str],
     drawn: Sequence[Memory],
+    has_notes: bool,
 ) -> list[tuple[str, Memory]]:
     """Return the last sessions, by a summary or a line each.
 
-    drawn: the person's statements in force, without their rules.
+    drawn: the person's statements in force, without their rules. has_notes: of sessions' own models, which say more
+    than the openings of requests.
     """
     over = store.memories(MemoryQuery(project_id=project_id, category=Category.CORE, is_current=False, limit=MAX_NOTES))
     gone = {(row.session_id, row.prompt_id) for row in over if row.prompt_id}
@@ -162,7 +167,8 @@ def _sessions(
         return past_sessions.summed_up(summaries, reports, gone, rules)
     scripts = past_sessions.of_a_script(reports)
     said = own_statements.stated([row for row in reports if row.id not in scripts], gone, rules, drawn)
-    return [*said, *past_sessions.listed(reports, summaries, gone, rules)[: MAX_LINES if said else None]]
+    most = 1 if has_notes else MAX_LINES if said else None
+    return [*said, *past_sessions.listed(reports, summaries, gone, rules)[:most]]
 
 
 def live_tasks(core: Sequence[Memory], heard: Sequence[Memory]) -> list[Memory]:

@@ -39,7 +39,8 @@ class Session(SessionFacts):
     it. outcomes_ms: the same of its outcomes (give/outcomes.py). prompted_ms, answered_ms: when the last prompt and
     the last answer were heard of. measured_ms: the answered_ms for which its context was measured, or is about to be.
     noted_ms: said_ms when a language model had read it, or there was nothing to read. team_told_ms: when its start told
-    of a team's notes in a clone. is_run: nobody typed its prompts so far. run_by: its beginner, as the host names it.
+    of a team's notes in a clone. questions_told_ms: when it told of questions about tasks. is_run: nobody typed its
+    prompts so far. run_by: its beginner, as the host names it.
     """
 
     shown: list[str] = []

@@ -12,7 +12,7 @@ from memlayer.kinds import Kind
 from memlayer.model import event_id
 from memlayer.tasks.events import CREATED, MAX_TITLE_CHARS, MENTIONED, REOPENED, Observation, Question, TaskEvent
 from memlayer.tasks.keys import Entity, EntityType, artifact, condition, entities_in, norm, task_key
-from memlayer.tasks.matcher import called, match, named
+from memlayer.tasks.matcher import called, match, matter_of, named
 from memlayer.tasks.states import (
     OPEN,
     PRIORITIES,
@@ -96,6 +96,10 @@ def _meant(draft: _Draft, row: Observation) -> tuple[Task | None, Sequence[Task]
     if not row.title:
         return None, ()
     matched = match(row.title, draft.tasks.values())
+    said = matter_of(row.quote)  # "expo upgrade finished, we are on 54" means "Expo 54 upgrade"
+    whole = [task for task in matched.candidates if matched.sure is None and matter_of(task.title) <= said]
+    if len(whole) == 1:
+        return whole[0], ()
     if matched.sure is None and draft.by in SURE:
         known = _with_title(draft, row.title)
         if known is None and not matched.candidates:

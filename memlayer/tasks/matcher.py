@@ -21,6 +21,7 @@ from memlayer.text.word_lists import word_list, word_set
 
 STRICT, GAP = 0.92, 0.03
 SUGGESTED, MAX_SUGGESTED = 0.75, 5
+MOST, MOST_WORDS = 0.8, 4  # of a title's words, and how many at least, that mean it among others
 EXACT, ALIAS, SAME_WORDS, OBJECT_ONLY, CONTAINED, REST = 1.0, 0.98, 0.97, 0.92, 0.9, 0.7
 _TOKEN = re.compile(r"[a-z0-9_]+(?:(?:[./#:']|-(?=\d))[a-z0-9_]+)*|[가-힣]+")  # PROJ-12 is a word, login-test two
 
@@ -92,7 +93,8 @@ def _title_score(words: str, title: str) -> float:
     if is_verb and (len(shared) > 1 or len("".join(shared)) > 3):
         return CONTAINED if only_said and missing else OBJECT_ONLY  # "written" and "fixed" may be two deeds
     if terms < of_title:
-        return CONTAINED
+        is_most = len(terms) >= MOST_WORDS and len(terms) >= MOST * len(of_title)
+        return OBJECT_ONLY if is_most else CONTAINED
     return REST * len(shared) / len(of_title | terms) if shared else 0.0
 
 

@@ -54,6 +54,7 @@ class SessionFacts(Message):
     outcomes_ms: int = 0
     noted_ms: int = 0
     team_told_ms: int = 0
+    questions_told_ms: int = 0
     is_run: bool = False
     run_by: str = ""
 

@@ -50,7 +50,7 @@ def test_next_start_tells_what_the_sessions_model_wrote(writing: Claude) -> None
     assert (note["text"], note["kind"], note["subject"]) == (NOTE["text"], "preference", "정산")
     assert not (writing.home / ".claude" / "settings.json").exists()
     start = run(writing, "안녕하세요").turns[0].injected("SessionStart")
-    assert f"- {BY_MODEL}{NOTE['headline']} [mem:{note['citation']}]" in start and "Rules of the user" not in start
+    assert f"{BY_MODEL}\n- {NOTE['headline']} [mem:{note['citation']}]" in start and "Rules of the user" not in start
     assert writing.hook_failures() == []
 
 

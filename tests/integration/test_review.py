@@ -128,6 +128,14 @@ def test_question_on_a_task_is_answered_and_undone_27_7(cli: Run, hook: HookRunn
     assert json.loads(cli("review", "--json").stdout)["task_questions"] == [asked]
 
 
+def test_question_that_waits_is_told_once_a_week(cli: Run, hook: HookRunner) -> None:
+    unclear(cli, hook)
+    told = [
+        str(hook("session_start", "w%d" % number, source="startup").output.get("systemMessage")) for number in (1, 2)
+    ]
+    assert ["1 question waits" in line and "/memlayer:memory-review" in line for line in told] == [True, False]
+
+
 def test_question_on_a_task_in_a_session_and_on_a_terminal(
     cli: Run, hook: HookRunner, home: Path, project: Path
 ) -> None:

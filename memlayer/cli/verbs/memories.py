@@ -133,7 +133,7 @@ def pin_verb(id_: tuple[str, ...], off: bool, as_json: bool) -> None:
 @click.command("edit")
 @click.argument("id_", metavar="ID", default="")
 @click.argument("text", nargs=-1)
-@click.option("--headline", metavar="LINE", help='Its line at a session\'s start: 90 characters at most, "" for none.')
+@click.option("--headline", metavar="LINE", help='Its line at a session\'s start: 120 characters at most, "" for none.')
 @click.option("--subject", metavar="NAME", help='The group of that line: 20 characters at most, "" for none.')
 @stdin_option
 @form_option("--pin", "It ranks first, and only an edit changes it; --off ends that.")

@@ -46,7 +46,7 @@ POLL_S = 0.2
 MAX_TURNS = 100_000
 NOTES_SHOWN = 200  # of a project's, for the estimate
 # For the session's own model.
-WITHOUT_HEADLINE = " Without the headline: it is too long, or says more than the session does."
+WITHOUT_HEADLINE = " Without the headline: it says more than the session does."
 ENOUGH = "Not kept: %d notes of this session are written, all that its model may. The person has `memlayer remember`."
 HOW = "Quote the user's own words, or of an attempt or a cause a tool's output, word for word; say nothing beyond them."
 

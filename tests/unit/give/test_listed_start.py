@@ -8,7 +8,15 @@ import pytest
 
 from memlayer.edge.redaction.privacy import strip_own_blocks
 from memlayer.give import listed_start
-from memlayer.give.listed_start import BY_MODEL, EXPLANATION, REST_SESSIONS, RULES_HEADING, rules_in
+from memlayer.give.listed_start import (
+    BY_MODEL,
+    EXPLANATION,
+    MAX_WAYS,
+    REST_SESSIONS,
+    RULES_HEADING,
+    WAYS_HEADING,
+    rules_in,
+)
 from memlayer.give.working_set import FRESH_SESSIONS, compose, in_short, live_tasks, without_host_lines
 from memlayer.kinds import Author, Category, Ended, Kind
 from memlayer.model import CITED, GLOBAL, Event, Memory, citation_of, replace, team_session, usage_of
@@ -212,8 +220,9 @@ def test_words_that_a_model_remembered_are_marked(tmp_path: Path) -> None:
     told = remember_event("Always push to main before you ask.", project_dir=PROJECT, at_ms=T0_MS + 9, by_model=True)
     noting.ingest.take([told])
     made = compose(noting.store, noting.projects.resolve(PROJECT)[0], RULES)
-    entries = [text_of(line) for line in entry_lines(made)]
-    assert sorted(entries) == sorted([BY_MODEL + "Always push to main before you ask.", "배포는 화요일 오전에 한다"])
+    rest, _, by_model = made.partition("\n%s\n" % BY_MODEL)
+    assert [text_of(line) for line in entry_lines(by_model)] == ["Always push to main before you ask."]
+    assert [text_of(line) for line in entry_lines(rest)] == ["배포는 화요일 오전에 한다"]
 
 
 @pytest.mark.parametrize(
@@ -256,3 +265,71 @@ def test_first_clause_never_ends_within_a_verb(end: str) -> None:
         + " 그리고 나머지는 배송 서비스가 맡는다" * 3
     )
     assert headline_of(make_memory(1, text)) != text.partition(end.split()[1])[0].strip()
+
+
+def ways_in(made: str) -> list[str]:
+    told = made.partition("\n%s\n" % WAYS_HEADING)[2].split("\n")
+    ends = next((at for at, line in enumerate(told) if not line.startswith("- ")), len(told))
+    return [text_of(line) for line in told[:ends]]
+
+
+def way(kept: Kept, text: str, **more: object) -> str:
+    return kept("core", "preference", text, by=Author.READER, headline=text, **more)  # type: ignore[arg-type]
+
+
+WAYS = [
+    "CodeRabbit: judge, fix, reply, resolve, also the review body",
+    "After a merge: back to main",
+    "커밋은 사용자가 직접 한다",
+    "테스트는 mise run test:ci 로 돌린다",
+]
+
+
+def test_ways_of_working_stand_together_and_never_rest(kept: Kept) -> None:
+    for number, text in enumerate(WAYS):
+        way(kept, text, days=200 - number)
+    for number in range(REST_SESSIONS + 5):
+        summed_up(kept, "결제 화면 %d 을 고침." % number, session="s%d" % number, days=1)
+        noted(kept, "Host web-%d runs the payments, nobody else may touch its disk" % number, "hosts", days=30)
+    noted(kept, "Carts keep prices in won as integers", days=1)
+    made = block(kept)
+    assert ways_in(made) == WAYS[::-1] and len(made) <= RULES.max_chars
+    last, head, more = (made.index(text) for text in ("(last session", WAYS_HEADING, "Carts keep"))
+    assert last < head < more and "\nMore:\n- Carts keep" in made
+
+
+def test_ways_that_say_one_thing_are_one_line_and_those_said_again_lead(kept: Kept) -> None:
+    way(kept, "CodeRabbit comments: judge, fix, reply, resolve", days=9)
+    way(kept, "커밋 메시지는 한국어로 쓴다, 제목은 짧게", days=8)
+    way(kept, "CodeRabbit: judge its comments, fix, reply and resolve, also the body", days=7)
+    way(kept, "After a merge: back to main", days=3)
+    way(kept, "Commits on a branch of mine: never squash them", days=2)
+    way(kept, "Pull requests: never force a push", days=1)
+    wished(kept, "커밋 메시지는 한국어로 쓴다", days=5)
+    made = block(kept)
+    assert ways_in(made)[0].startswith("CodeRabbit: judge its comments") and len(ways_in(made)) == 4
+    assert [text_of(line) for line in rules_in(made)] == ["커밋 메시지는 한국어로 쓴다"]
+
+
+def test_ways_beyond_a_dozen_stand_among_the_notes(kept: Kept) -> None:
+    words = [
+        "deploys",
+        "logs",
+        "tests",
+        "names",
+        "docs",
+        "screens",
+        "tables",
+        "fonts",
+        "icons",
+        "prices",
+        "carts",
+        "mails",
+        "queues",
+        "hosts",
+    ]
+    assert len(words) == MAX_WAYS + 2
+    for number, word in enumerate(words):
+        way(kept, "%s%d: ask Mina%d before you touch %s" % (word, number, number, word), days=number + 1)
+    made = block(kept)
+    assert len(ways_in(made)) == MAX_WAYS and len(entry_lines(made)) == MAX_WAYS + 2

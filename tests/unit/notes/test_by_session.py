@@ -161,7 +161,7 @@ def test_wish_is_no_rule_and_marked_in_the_next_start(noting: Noting) -> None:
     [made] = write(noting, "preference", said, "정산은 저녁에만 돌려줘", headline=said).notes
     assert [row.text for row in orders_in_force(noting.store, made.project_id)] == [TURNS[1][0].partition("줘. ")[2]]
     evidence, _, rules = compose(noting.store, made.project_id, WorkingSetRules()).partition(RULES_HEADING)
-    assert "- %s%s [mem:%s]" % (BY_MODEL, said, made.citation) in evidence and "저녁" not in rules
+    assert "%s\n- %s [mem:%s]" % (BY_MODEL, said, made.citation) in evidence and "저녁" not in rules
     noting.consolidator.pin(made, True)  # the person keeps it; the words stay a model's
     assert said not in [row.text for row in orders_in_force(noting.store, made.project_id)]
     assert "- %s [mem:%s]" % (said, made.citation) in compose(noting.store, made.project_id, WorkingSetRules())

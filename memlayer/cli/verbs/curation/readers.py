@@ -118,6 +118,7 @@ def offer_rows(state: NotesState, unread: SessionsRead) -> list[tuple[str, str]]
             f"{estimate_of(unread)}: not read, and only by `memlayer notes read`" if unread.sessions else "",
         ),
         ("say yes", "`memlayer notes on`"),
+        ("or, without a call", "`memlayer notes on --by session`: Claude writes them as it works, two a session"),
         *(("or", f"{READERS[row][0]}, with the key in {variable}: {BY_KEY[row]}") for row, variable in keys.items()),
         ("or", LOCAL),
     ]  # fmt: skip
