@@ -9,13 +9,15 @@ import fnmatch
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from memlayer.give.outcomes import Matter, Outcomes, matter_of, outcome_of, told
 from memlayer.give.precedence import DatedText, is_newer_value, ordered, under_notes
 from memlayer.give.query import Query
 from memlayer.give.retriever import Retriever, Score, Weights
+from memlayer.give.snippet import snippet, states_something
 from memlayer.kinds import Author, Category, Kind
 from memlayer.model import Chunk, Event, Memory, Scope, citation_of, replace, turn_memory_id
 from memlayer.ports import Store, memories_by_id
@@ -114,13 +116,21 @@ class Filters:
 class Found:
     """A hit: the best chunk, its score and its memory.
 
-    newer: the citation of a better hit that gives the same thing another value.
+    newer: the citation of a better hit that gives the same thing another value. outcome: of the matter of a turn that
+    was left open or contested, with the words of both.
     """
 
     chunk: Chunk
     score: Score
     memory: Memory
     newer: str = ""
+    outcome: tuple[Memory, Matter] | None = None
+
+    def told(self, weight: Mapping[str, float], max_chars: int, most: int) -> str:
+        """Return the outcome of its matter, else its best sentences. See snippet."""
+        if self.outcome is None:
+            return snippet(self.chunk.text, weight, max_chars, most=most)
+        return told(self.outcome[0].text, self.outcome[1], max_chars)
 
 
 class Counted(NamedTuple):
@@ -136,6 +146,7 @@ class Search:
 
     store: Store
     retriever: Retriever
+    outcomes: Outcomes
     weights: Weights
     candidates: int
 
@@ -183,13 +194,29 @@ class Search:
                 if memory is not None and filters.admits(memory, path_of(memory) if filters.file else ""):
                     out.append(Found(chunk, score, memory))
             if len(out) >= limit and not filters.reads_memory:
-                return Counted(_in_order(out)[:limit], len(out) + len(ranked[start + MEMORIES_AT_ONCE :]))
-        return Counted(_in_order(out)[:limit], len(out))
+                return Counted(self._told(out, query)[:limit], len(out) + len(ranked[start + MEMORIES_AT_ONCE :]))
+        return Counted(self._told(out, query)[:limit], len(out))
+
+    def _told(self, hits: Sequence[Found], query: Query) -> list[Found]:
+        """Return the hits in order, the best of each matter with its outcome."""
+        ordered_hits = _in_order(hits)
+        told_of: set[str] = set()
+        for place, hit in enumerate(ordered_hits[:LOOKED_AT]):
+            if hit.memory.category is not Category.CONVERSATION:
+                continue
+            matter = matter_of(hit.chunk, query.terms, self.retriever.terms)
+            rows = self.outcomes.of(hit.memory.project_id, hit.memory.session_id)
+            outcome = outcome_of(hit.chunk, rows, matter)
+            if outcome is not None and outcome.id not in told_of:
+                told_of.add(outcome.id)
+                ordered_hits[place] = replace(hit, outcome=(outcome, matter))
+        return ordered_hits
 
 
 def _in_order(hits: Sequence[Found]) -> list[Found]:
-    """Return the hits, each newer value before the older value."""
+    """Return the hits, newer values before older ones, mere questions last."""
     first = ordered(hits[:LOOKED_AT], _entry_of)
+    first.sort(key=lambda hit: hit.memory.category is Category.CONVERSATION and not states_something(hit.memory.text))
     marked = []
     for place, hit in enumerate(first):
         newer = [

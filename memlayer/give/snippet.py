@@ -73,11 +73,10 @@ def snippet(
     if not sentences:
         return cut(flatten(text), max_chars)
     if as_evidence:
-        told = [row for row in sentences if not (row.is_prompt and asks(row.text))]
-        is_short = sum(len(row.text) for row in told) < SHORT_CHARS
-        if is_short and all(begins(row.text) for row in told):
+        evidence = _evidence(sentences)
+        if not evidence:
             return ""
-        sentences = sentences if is_short else told  # "6380." needs its question
+        sentences = evidence
     value = values(sentences, rarity)
     order = sorted(range(len(sentences)), key=lambda place: -value[place])
     stale = {place for place in order if is_stale(sentences[place].text)}
@@ -92,6 +91,20 @@ def snippet(
         return _window(texts[kept[0]], rarity, max_chars)
     chosen = [value[place] + 1e-6 if place in kept else 0.0 for place in range(len(sentences))]
     return best_sentences(texts, chosen, max_chars)
+
+
+def states_something(text: str) -> bool:
+    """True for a turn with more than the person's questions and requests."""
+    sentences = sentences_of(text)
+    return not sentences or bool(_evidence(sentences))
+
+
+def _evidence(sentences: list[Sentence]) -> list[Sentence]:
+    """Return the sentences that state; all where a short answer needs its question."""
+    told = [row for row in sentences if not (row.is_prompt and asks(row.text))]
+    if sum(len(row.text) for row in told) >= SHORT_CHARS:
+        return told
+    return [] if all(begins(row.text) for row in told) else sentences  # "6380." needs its question
 
 
 def asks(sentence: str) -> bool:

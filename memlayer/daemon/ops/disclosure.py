@@ -30,7 +30,6 @@ from memlayer.give import known_errors
 from memlayer.give.query import typed_query
 from memlayer.give.recall import RecallRules
 from memlayer.give.search import Filters, Search
-from memlayer.give.snippet import snippet
 from memlayer.kinds import CATEGORIES, NOTED, Category, Kind, category_named
 from memlayer.model import Memory, Scope, replace, turn_memory_id
 from memlayer.ports import MemoryQuery, Store, memories_by_id
@@ -102,14 +101,14 @@ def counted_entries(
     if scope.project_ids == ():
         return [], 0
     query = typed_query(query_text)
-    finder = Search(services.store, services.retriever, rules.weights, rules.candidates)
+    finder = Search(services.store, services.retriever, services.outcomes, rules.weights, rules.candidates)
     hits, total = finder.counted(query, scope, filters, limit, 0.0, lambda _: "")
     newer = _successors(services.store, [hit.memory for hit in hits])
     rarity = services.terms.weights(query.terms)
     entries = [
         IndexEntry(
             hit.memory,
-            mark_of(hit.memory) + snippet(hit.chunk.text, rarity, 2 * disclosure.SUMMARY_CHARS, most=1),
+            mark_of(hit.memory) + hit.told(rarity, 2 * disclosure.SUMMARY_CHARS, 1),
             newer=hit.newer or newer.get(hit.memory.superseded_by, ""),
         )
         for hit in hits

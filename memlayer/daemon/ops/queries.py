@@ -116,7 +116,7 @@ def search(state: State, arguments: ops.Search, progress: Progress) -> ops.Hits:
         is_named=is_named,
     )
     rules = state.rules.recall
-    finder = Search(services.store, services.retriever, rules.weights, rules.candidates)
+    finder = Search(services.store, services.retriever, services.outcomes, rules.weights, rules.candidates)
     hits = finder.find(
         query, scope, filters, arguments.limit, arguments.min_score, lambda memory: lines.of(memory).path
     )
@@ -132,7 +132,7 @@ def search(state: State, arguments: ops.Search, progress: Progress) -> ops.Hits:
             ops.Hit,
             score=hit.score.score,
             parts=score_parts(hit.score),
-            snippet=mark + snippet(hit.chunk.text, rarity, SNIPPET_CHARS, most=SNIPPET_SENTENCES),
+            snippet=mark + hit.told(rarity, SNIPPET_CHARS, SNIPPET_SENTENCES),
             preview=cut(flatten(marked_text(hit.memory)), PREVIEW_CHARS),
             event_type=label_of(hit.memory),
             path=place.path,

@@ -11,6 +11,7 @@ from memlayer.kinds import Author, Category, Kind
 from memlayer.ports import MemoryQuery
 from memlayer.text.context_block import Budget, entry_lines
 from tests.support.turns_in_memory import TurnsInMemory
+from tests.unit.give.test_lesson_first import hits
 
 EVERYTHING = RecallRules(min_chance=0.0)
 REPORT = "The HTTP client keeps retrying calls that fail with 401 and accounts lock out. Fix the retry decision."
@@ -100,3 +101,43 @@ def _of(sources: tuple[str, ...], events: list) -> object:  # type: ignore[type-
 
     assert {event.id for event in events} <= set(sources)
     return Selection(memory_ids=(turn_memory_id("s", "s1"),))
+
+
+@pytest.mark.parametrize(
+    ("guess", "settled", "query", "holds", "gone"),
+    [
+        ((OPENING, GUESS), (OBJECTION, FINAL), "HTTP client retry 401", "exactly 429/408", "5xx server errors only"),
+        (
+            ("검색이 너무 느려, 어떻게 하지?", "제목에 인덱스를 추가하겠습니다. 검색이 빨라질 겁니다."),
+            ("소용없네, 여전히 느려. 검색은 인덱스 말고 캐시를 써야 해.", "결론: 검색 결과를 60초 동안 캐시합니다."),
+            "느린 검색 인덱스", "60초 동안 캐시", "추가하겠습니다",
+        ),
+    ],
+)  # fmt: skip
+def test_a_search_tells_the_outcome_with_the_turn_that_was_left_open(
+    memory: TurnsInMemory, guess: tuple[str, str], settled: tuple[str, str], query: str, holds: str, gone: str
+) -> None:
+    play(memory, "s", guess, settled)
+    found = hits(memory, query)
+    [told_hit] = [hit for hit in found if hit.outcome is not None]
+    assert holds in told_hit.told({}, 400, 3) and gone not in told_hit.told({}, 400, 3)
+    assert {hit.memory.prompt_id for hit in found} == {"s0", "s1"}  # both can be opened
+
+
+@pytest.mark.parametrize(
+    ("question", "statement", "query"),
+    [
+        (("what is the port of the staging gateway?", ""),
+         ("The gateway on staging has port 7443.", "Noted, 7443 it is."), "port of the staging gateway"),
+        (("스테이징 게이트웨이 포트가 뭐야?", ""),
+         ("스테이징 게이트웨이는 7443 포트를 쓴다.", "네, 7443으로 적었습니다."), "스테이징 게이트웨이 포트"),
+    ],
+)  # fmt: skip
+def test_a_search_has_ones_own_question_last(
+    memory: TurnsInMemory, question: tuple[str, str], statement: tuple[str, str], query: str
+) -> None:
+    memory.turn("s1", "p1", *statement)
+    memory.turn("s2", "p2", *question, at=10)
+    memory.turn("s3", "p3", "The deploy of the staging gateway failed, 게이트웨이 배포 실패", "Restarted it.", at=20)
+    found = [hit.memory.prompt_id for hit in hits(memory, query)]
+    assert {*found[:2]} == {"p1", "p3"} and found[2] == "p2"
