@@ -198,7 +198,7 @@ class Search:
         return Counted(self._told(out, query)[:limit], len(out))
 
     def _told(self, hits: Sequence[Found], query: Query) -> list[Found]:
-        """Return the hits in order, the best of each matter with its outcome."""
+        """Return ordered hits, the best of a matter with its outcome."""
         ordered_hits = _in_order(hits)
         told_of: set[str] = set()
         for place, hit in enumerate(ordered_hits[:LOOKED_AT]):

@@ -100,7 +100,7 @@ def states_something(text: str) -> bool:
 
 
 def _evidence(sentences: list[Sentence]) -> list[Sentence]:
-    """Return the sentences that state; all where a short answer needs its question."""
+    """Return the sentences that state; all where an answer is short."""
     told = [row for row in sentences if not (row.is_prompt and asks(row.text))]
     if sum(len(row.text) for row in told) >= SHORT_CHARS:
         return told
