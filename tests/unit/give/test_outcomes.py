@@ -127,7 +127,7 @@ def test_a_search_tells_the_outcome_with_the_turn_that_was_left_open(
 @pytest.mark.parametrize(
     ("question", "statement", "query"),
     [
-        (("can you check the port of the staging gateway?", "I'll check the port."),
+        (("please check the port of the staging gateway", "I'll check the port."),
          ("The gateway on staging has port 7443.", "Noted, 7443 it is."), "port of the staging gateway"),
         (("스테이징 게이트웨이 포트 확인해줘", "확인하겠습니다."),
          ("스테이징 게이트웨이는 7443 포트를 쓴다.", "네, 7443으로 적었습니다."), "스테이징 게이트웨이 포트"),
