@@ -14,7 +14,7 @@ import click
 
 from memlayer import __version__
 from memlayer.cli.terminal.invocation import Incomplete
-from memlayer.cli.terminal.typist import here
+from memlayer.cli.terminal.output import here
 from memlayer.edge.home import paths
 from memlayer.edge.redaction.privacy import plain
 from memlayer.edge.terminal import streams

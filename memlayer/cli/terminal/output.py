@@ -9,13 +9,18 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from shlex import quote
 from typing import TYPE_CHECKING, Any, TextIO, Union
 
+from memlayer.edge.bootstrap.runtime import plugin_root
+from memlayer.edge.capture.spool import VERB_OF
 from memlayer.edge.counting import size
+from memlayer.edge.home import agents
 from memlayer.edge.home.session_ids import FILE_SESSION, TEAM_SESSION, short_session
 from memlayer.edge.redaction.privacy import plain
 from memlayer.text.context_block import ELLIPSIS, cut, flatten
@@ -39,6 +44,17 @@ FENCED_CHARS = 600  # a block of code that is cut too soon is useless
 USUAL_COLUMNS = 80
 MAX_MS = 253_402_300_000_000
 IN_BYTES = ("import",)  # phases that count bytes
+# Verb -> slash command that does it.
+SLASHES = {
+    **{verb: name for name, verb in VERB_OF.items()},
+    "task list --status": "memory-tasks",
+    "given": "memory-given",
+    "stats": "memory-stats",
+    "doctor": "memory-doctor",
+}
+# Slash command's verb -> the first words that it takes, with their options. Others take no option.
+SLASH_WORDS = {"notes": ("on", "off", "status", "refused"), "view": ()}
+_NAMED = re.compile("`memlayer ([^`]+)`")
 
 
 def print_json(value: object) -> None:
@@ -61,10 +77,45 @@ def _escape(match: re.Match[str]) -> str:
     return json.dumps(match.group())[1:-1]
 
 
-def say(*parts: Part, indent: int = 0, to_stderr: bool = False) -> None:
-    """Print a paragraph, wrapped and styled on a terminal, else one line."""
+def here(message: str) -> str:
+    """Return our message with its verbs as typed here.
+
+    In the host they are slash commands, in an agent's shell the plugin's program by its path, unless the person has it
+    on the PATH.
+    """
+    return _NAMED.sub(lambda found: f"`{_typed(found[1])}`", message) if agents.mark_in(os.environ) else message
+
+
+def _typed(verb: str) -> str:
+    for name, command in SLASHES.items() if agents.CLAUDE_CODE in os.environ else ():
+        rest = verb.removeprefix(name)
+        first, taken = rest.split()[:1], SLASH_WORDS.get(name)
+        is_taken = set(first) <= set(taken) if taken is not None else " -" not in rest
+        if is_taken and rest != verb and rest[:1] in ("", " "):
+            return f"/memlayer:{command}{rest}"
+    return in_shell(verb)
+
+
+def in_shell(verb: str) -> str:
+    """Return a verb as a person can type it in a terminal.
+
+    The host puts the plugin's own folder on the PATH of its shells alone.
+    """
+    folder = os.path.realpath(os.path.join(plugin_root(), "bin"))
+    program, found = os.path.join(folder, "memlayer"), shutil.which("memlayer")
+    is_on_path = found is not None and os.path.realpath(os.path.dirname(found)) != folder
+    return f"{'memlayer' if is_on_path or not os.path.exists(program) else quote(program)} {verb}"
+
+
+def say(*parts: Part, indent: int = 0, to_stderr: bool = False, is_ours: bool = True) -> None:
+    """Print a paragraph, wrapped and styled on a terminal, else one line.
+
+    is_ours: names verbs, which are told as they are typed here; no stored text.
+    """
     stream = sys.stderr if to_stderr else sys.stdout
     texts = [(part, "") if isinstance(part, str) else part for part in parts]
+    if is_ours:
+        texts = [(here(text), style) for text, style in texts]
     if not any(text for text, _ in texts):
         print(file=stream)
         return
@@ -133,10 +184,10 @@ def say_body(text: object, max_chars: int, indent: int = 2) -> None:
     """Print a text on one line, or its lines with code blocks."""
     whole = plain(_CITED.sub("", "" if text is None else str(text)))
     if not _FENCE.search(whole):
-        say(line(whole, max_chars), indent=indent)
+        say(line(whole, max_chars), indent=indent, is_ours=False)
         return
     for row in fenced_rows(whole, max(max_chars, FENCED_CHARS)):
-        say(row, indent=indent)
+        say(row, indent=indent, is_ours=False)
 
 
 def fenced_rows(text: str, max_chars: int) -> list[str]:

@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
-import shutil
 from collections.abc import Mapping
 from typing import Any
 
 import click
 
-from memlayer.edge.bootstrap.runtime import plugin_root
-from memlayer.edge.capture.spool import VERB_OF
+from memlayer.cli.terminal.output import SLASHES, in_shell
 from memlayer.edge.home import agents, paths
 from memlayer.errors import UserError
 
-_SLASHES = {
-    **{verb: name for name, verb in VERB_OF.items()},
-    "given": "memory-given",
-    "stats": "memory-stats",
-    "doctor": "memory-doctor",
-}
-# Slash command's verb -> the first words that it takes, with their options. Others take no option.
-SLASH_WORDS = {"notes": ("on", "off", "status", "refused")}
-_NAMED = re.compile("`memlayer ([^`]+)`")
 BY_PERSON = object()  # of a slash command, whose words a hook saw the person type
 # A model may read, and remember in its own name. Verb -> the values that its parameters must have.
 _OPEN: Mapping[str, Mapping[str, object]] = {
@@ -36,7 +24,7 @@ _OPEN: Mapping[str, Mapping[str, object]] = {
         "setup", "completion", "mcp",
     )},
     "remember": {"is_global": False}, "forget": {"dry_run": True}, "store gc": {"dry_run": True},
-    "import": {"paths": ()}, "view": {"where": True}, "project mode": {"mode": None},
+    "import": {"paths": ()}, "project mode": {"mode": None},
 }  # fmt: skip
 
 
@@ -69,36 +57,16 @@ def own_folder() -> str | None:
     return agents.session_folder(os.environ, paths.home_of()) if mark_of_model() else None
 
 
-def here(message: str) -> str:
-    """Return our message with its verbs as typed here.
-
-    In the host they are slash commands, in an agent's shell the plugin's program by its path, unless it is on the PATH.
-    """
-    is_agents = bool(agents.mark_in(os.environ))
-    return _NAMED.sub(lambda found: f"`{_in_shell(found[1])}`", message) if is_agents else message
-
-
-def _in_shell(typed: str) -> str:
-    for verb, command in _SLASHES.items() if agents.CLAUDE_CODE in os.environ else ():
-        rest = typed.removeprefix(verb)
-        first, known = rest.split()[:1], SLASH_WORDS.get(verb)
-        is_taken = set(first) <= set(known) if known else " -" not in rest
-        if is_taken and rest != typed and rest[:1] in ("", " "):
-            return f"/memlayer:{command}{rest}"
-    program = os.path.join(plugin_root(), "bin", "memlayer")
-    return f"{'memlayer' if shutil.which('memlayer') or not os.path.exists(program) else program} {typed}"
-
-
 def refuse_model(call: click.Context) -> None:
     """Refuse a model's call of a person's verb. Raises UserError."""
     verb = call.command_path.partition(" ")[2]
     asked, mark = _OPEN.get(verb), mark_of_model()
     if not mark or (asked is not None and all(call.params[name] == value for name, value in asked.items())):
         return
-    slashes = _SLASHES.items() if agents.CLAUDE_CODE in os.environ else ()
+    slashes = SLASHES.items() if agents.CLAUDE_CODE in os.environ else ()
     slash = next((command for name, command in slashes if name.split()[0] == verb.split()[0]), "")
     how = f"by `/memlayer:{slash}` here, or " if slash else ""
     raise UserError(
-        f"Nothing is done: only the person may do that, {how}in a terminal: memlayer {verb}. Ask them. This shell is"
-        f" an agent's ({mark} is set)"
+        f"Nothing is done: only the person may do that, {how}in a terminal: {in_shell(verb)}. Ask them. This shell"
+        f" is an agent's ({mark} is set)"
     )

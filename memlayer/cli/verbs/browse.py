@@ -151,7 +151,7 @@ def say_proof(match: memory_ops.Shown) -> None:
 def say_text(text: str) -> None:
     """Print a text in full, with its lines."""
     for part in plain(text).split("\n"):
-        say(part, indent=2)
+        say(part, indent=2, is_ours=False)
 
 
 @click.command("list")

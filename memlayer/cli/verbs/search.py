@@ -32,7 +32,6 @@ from memlayer.cli.terminal.output import (
     short_path,
     when,
 )
-from memlayer.cli.terminal.typist import here
 from memlayer.cli.verbs.browse import CATEGORIES, say_for_model
 from memlayer.edge.counting import counted
 from memlayer.text.context_block import quoted
@@ -147,8 +146,7 @@ def search_verb(
         say(line(turn.snippet, SNIPPET_CHARS), indent=4)
     first = line((hits or done)[0].citation)
     say("")
-    more = f"All of a hit: `memlayer show {first}`; the turns around it: `memlayer show --around {first}`."
-    say((here(more), "dim"))
+    say((f"All of a hit: `memlayer show {first}`; the turns around it: `memlayer show --around {first}`.", "dim"))
 
 
 def span_of(since: str | None, until: str | None, day: str | None) -> tuple[int, int]:

@@ -28,7 +28,6 @@ from memlayer.cli.terminal.invocation import (
     settings,
 )
 from memlayer.cli.terminal.output import duration, line, pairs, say
-from memlayer.cli.terminal.typist import here
 from memlayer.edge.counting import counted
 from memlayer.edge.home import paths as home_paths
 from memlayer.edge.terminal import streams
@@ -108,7 +107,7 @@ def offer_notes() -> None:
         return
     turn_on = ", after `memlayer notes on`" if is_off else ""
     cost = "`memlayer notes read --last 30 --dry-run` says its cost."
-    say(here(f"A model can write notes on these sessions{turn_on}: {cost}"))
+    say(f"A model can write notes on these sessions{turn_on}: {cost}")
 
 
 @click.command("export")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import click
@@ -9,7 +10,7 @@ import pytest
 
 from memlayer.cli.app import FORMS, MEANT, SECTIONS, VERBS
 from memlayer.cli.app import cli as program
-from memlayer.cli.terminal.typist import here
+from memlayer.cli.terminal.output import here, in_shell, say
 from memlayer.cli.verbs.agent import offer_package
 from memlayer.edge.bootstrap.runtime import plugin_root
 from tests.support.cli_process import MEMORY, Cli
@@ -76,6 +77,9 @@ def test_tables_name_verbs_that_are_there() -> None:
         ("`memlayer notes read` alone", f"`{PROGRAM} notes read` alone"),
         ("`memlayer notes headline`", f"`{PROGRAM} notes headline`"),
         ("`memlayer task list` lists them", "`/memlayer:memory-tasks` lists them"),
+        ("`memlayer task list --status all` shows all", "`/memlayer:memory-tasks all` shows all"),
+        ("`memlayer view` opens it", "`/memlayer:memory-view` opens it"),
+        ("`memlayer view --no-open` says why", f"`{PROGRAM} view --no-open` says why"),
         ("see `memlayer doctor`", "see `/memlayer:memory-doctor`"),
         ("`memlayer team accept` takes them in", "`/memlayer:memory-team accept` takes them in"),
         ("`memlayer search 결제` finds it", "`/memlayer:memory-search 결제` finds it"),
@@ -92,6 +96,43 @@ def test_the_host_is_told_its_own_names(message: str, slash: str, monkeypatch: p
     monkeypatch.setenv("CLAUDECODE", "1")
     monkeypatch.setenv("PATH", "/nowhere")
     assert here(message) == slash
+
+
+@pytest.mark.parametrize(
+    ("folder", "linked", "is_typed_so"),
+    [("bin", "", False), ("", "", False), ("", "local", True), ("bin", "local", False), ("다른 bin", "다른 bin", True)],
+)
+def test_a_terminal_is_told_what_it_finds(
+    folder: str, linked: str, is_typed_so: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The host has the plugin's own folder on the PATH of its shells, which no terminal has."""
+    plugin = tmp_path / "it's a 플러그인"
+    for made in (plugin / "bin", *([tmp_path / linked] if linked else [])):
+        made.mkdir(parents=True)
+    program = plugin / "bin" / "memlayer"
+    program.write_text("#!/bin/sh\necho it runs\n")
+    program.chmod(0o700)
+    if linked:
+        (tmp_path / linked / "memlayer").symlink_to(program)
+    own = plugin / "bin" if folder == "bin" else tmp_path / (folder or "none")
+    monkeypatch.setattr("memlayer.cli.terminal.output.plugin_root", lambda: str(plugin))
+    monkeypatch.setenv("PATH", f"{own}:{tmp_path / (linked or 'none')}")
+    typed = in_shell("setup --quiet")
+    assert (typed == "memlayer setup --quiet") is is_typed_so
+    done = subprocess.run(["/bin/sh", "-c", typed], capture_output=True, text=True, check=False)
+    assert done.stdout == "it runs\n", done.stderr
+
+
+def test_what_is_said_in_the_host_is_typed_there(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDECODE", "1")
+    say("열린 일이 없다: ", ("`memlayer task list --status all`", "bold"))
+    say("stored: run `memlayer view`, 그다음 확인", is_ours=False)
+    ours, stored = capsys.readouterr().out.splitlines()
+    assert (
+        ours == "열린 일이 없다: `/memlayer:memory-tasks all`" and stored == "stored: run `memlayer view`, 그다음 확인"
+    )
 
 
 def test_an_error_in_the_host_names_a_slash_command(cli: Cli) -> None:

@@ -61,8 +61,7 @@ edit a7Bc3x "Always use npm" --headline --help
 share setup file:///x --plain --yes --name -h
 forget a7Bc3x --yes --query --dry-run
 forget --yes --session -h
-view --export --where
-view --month --where --export /tmp/x.html
+view --month --help --export /tmp/x.html
 task done a7Bc3x --because --help
 task drop "테스트를 지운다" --because=--help
 task block a7Bc3x --by --help --on -h
@@ -108,8 +107,6 @@ share status
 team status
 import --project /src/shop
 import --dry-run
-view --where
-view --month --help --where
 task show a7Bc3x
 daemon status
 show --history a7Bc3x
@@ -146,7 +143,7 @@ def call(line: str) -> str:
 def test_a_model_may_not_do_what_is_the_persons(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UserError, match="only the person may") as refusal:
         call(line)
-    assert "CLAUDECODE" in str(refusal.value) and "in a terminal: memlayer " in str(refusal.value)
+    assert "CLAUDECODE" in str(refusal.value) and "bin/memlayer " in str(refusal.value)
     monkeypatch.delenv("CLAUDECODE")
     assert call(line) == "done"
 

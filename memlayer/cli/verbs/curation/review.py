@@ -19,7 +19,7 @@ from memlayer.cli.terminal.invocation import (
     words,
 )
 from memlayer.cli.terminal.output import line, memory_title, say, say_body, when
-from memlayer.cli.terminal.typist import here, mark_of_model
+from memlayer.cli.terminal.typist import mark_of_model
 from memlayer.edge.redaction.privacy import plain
 from memlayer.text.context_block import bare_id
 from memlayer.wire import curation as ops
@@ -193,7 +193,7 @@ def _decide(how: str, named: str, other: str = "", text: str = "", folder: str =
     if memory and how != "keep":
         say_body(memory.text, TEXT_CHARS)
     if how != "keep":
-        say((here("`memlayer review undo` takes it back."), "dim"))
+        say(("`memlayer review undo` takes it back.", "dim"))
 
 
 def _undo(folder: str, as_json: bool) -> None:
@@ -217,13 +217,13 @@ def _list(found: ops.ReviewList) -> None:
     for row in found.task_questions:
         say_question(row)
     if found.task_questions:
-        say((here("`memlayer review yes QUESTION TASK`, `no QUESTION`, `undo`"), "dim"))
+        say(("`memlayer review yes QUESTION TASK`, `no QUESTION`, `undo`", "dim"))
     for item in found.items:
         _say_item(item)
     if found.total > len(found.items):
         say((f"{found.total - len(found.items)} more: --limit", "dim"))
     if found.items:
-        say((here("`memlayer review keep ID`, `edit ID TEXT`, `merge ID OTHER [TEXT]`, `drop ID`, `undo`"), "dim"))
+        say(("`memlayer review keep ID`, `edit ID TEXT`, `merge ID OTHER [TEXT]`, `drop ID`, `undo`", "dim"))
 
 
 def _walk(found: ops.ReviewList, folder: str) -> None:

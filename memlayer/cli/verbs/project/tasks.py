@@ -21,7 +21,6 @@ from memlayer.cli.terminal.invocation import (
     words,
 )
 from memlayer.cli.terminal.output import line, say, table, when
-from memlayer.cli.terminal.typist import here
 from memlayer.edge.capture.payload import clean
 from memlayer.edge.counting import counted
 from memlayer.errors import UserError
@@ -105,15 +104,15 @@ def tasks_verb(
         say(
             "No task is known here."
             if status == "all"
-            else here("No such task is open. `memlayer task list --status all` shows all.")
+            else "No such task is open. `memlayer task list --status all` shows all."
         )
     else:
         table(("TASK", "STATUS", "SINCE", "TITLE"), [_row(row, all_projects) for row in rows])
     if answer.questions:
         asked = counted(answer.questions, "sentence")
-        say(here(f"{asked} may be about a task, and closed none: `memlayer review`."))
+        say(f"{asked} may be about a task, and closed none: `memlayer review`.")
     if answer.resting and status not in ("resting", "all"):
-        say(here(f"{answer.resting} more at rest: `memlayer task list --status resting`."))
+        say(f"{answer.resting} more at rest: `memlayer task list --status resting`.")
 
 
 def _row(row: ops.TaskRow, with_project: bool) -> Sequence[str]:

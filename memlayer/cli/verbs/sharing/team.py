@@ -22,7 +22,6 @@ from memlayer.cli.terminal.invocation import (
     typed_words,
 )
 from memlayer.cli.terminal.output import line, memory_title, pairs, print_json, say, when
-from memlayer.cli.terminal.typist import here
 from memlayer.edge.counting import counted
 from memlayer.edge.home import paths
 from memlayer.wire import sharing as ops
@@ -104,7 +103,7 @@ def _set_up(arguments: ops.TeamSetup, as_json: bool) -> None:
     authors = line(", ".join(state.authors))
     say(f"{counted(state.notes, 'note')} of colleagues: {authors}." if authors else "No notes of colleagues yet.")
     _left_out(state.left_out)
-    say(here("`memlayer team promote ID` adds a note of yours; nothing else of yours travels."))
+    say("`memlayer team promote ID` adds a note of yours; nothing else of yours travels.")
 
 
 @team_verb.command("push")
@@ -144,9 +143,9 @@ def status(project: str | None, as_json: bool) -> None:
     if not state.address:
         if state.offered:
             notes = counted(state.offered, "note")
-            say(here(f"This repository brings {notes} of a team, not accepted yet: `memlayer team accept`."))
+            say(f"This repository brings {notes} of a team, not accepted yet: `memlayer team accept`.")
         else:
-            say(here("This project has no team. `memlayer team setup` begins one."))
+            say("This project has no team. `memlayer team setup` begins one.")
         return
     authors = line(", ".join(state.authors), 300)
     withheld = f", {state.withheld} withheld: replaced or forgotten" if state.withheld else ""
