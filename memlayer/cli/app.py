@@ -14,7 +14,7 @@ from click.shell_completion import CompletionItem
 from memlayer.cli.terminal.typist import BY_PERSON, guarded
 from memlayer.edge.terminal.streams import wants_json
 
-SLASH_WITH_PROJECT = ("forget", "list", "remember", "review", "search", "task list", "team")
+SLASH_WITH_PROJECT = ("forget", "list", "remember", "review", "search", "task list", "team", "view")
 # A slash command's verb -> an example of the words that it needs.
 SLASH_NEEDS = {
     "search": "WORDS",
@@ -54,7 +54,7 @@ SECTIONS = {
     "Machinery": {
         "import": ("transfer", "Import the host's earlier sessions, or an export."),
         "export": ("transfer", "Export everything to a file that `memlayer import` reads."),
-        "stats": ("overview", "Show counts, disk use, index, model, daemon and hook timings."),
+        "stats": ("overview", "Show counts, disk use, search, model and daemon."),
         "store": ("maintenance", "Flush, index, repair or shrink the store."),
         "config": ("settings", "Show a project's settings and the source of each value."),
         "daemon": ("health", "Start, stop or show the background process that owns the store."),
@@ -184,6 +184,7 @@ def slash_verb(ctx: click.Context, command: str, session_id: str) -> None:
     import io
 
     from memlayer.cli.terminal.invocation import Incomplete, home
+    from memlayer.cli.terminal.output import in_shell
     from memlayer.edge.capture.spool import MAX_TYPED_CHARS, VERB_OF, take_typed
     from memlayer.edge.home.project_env import is_disabled
     from memlayer.errors import UserError
@@ -198,12 +199,12 @@ def slash_verb(ctx: click.Context, command: str, session_id: str) -> None:
             if is_disabled(os.environ.get("MEMLAYER_DISABLE"))
             else "are hooks switched off? See `memlayer doctor`"
         )
-        raise UserError(f"the arguments did not arrive, and nothing was done: {why}. In a terminal: memlayer {verb}")
+        raise UserError(f"the arguments did not arrive, and nothing was done: {why}. In a terminal: {in_shell(verb)}")
     if typed.get("problem"):
         raise UserError(f"that is too long, and nothing was done: {typed['problem']}; {MAX_TYPED_CHARS} at most")
     if verb in SLASH_NEEDS and not typed.get("text", "").strip():
         raise Incomplete(f"Give it behind the command: /memlayer:{command} {SLASH_NEEDS[verb]}")
-    arguments = [*verb.split(), "--stdin"]
+    arguments = verb.split() + (["--stdin"] if verb != "view" else [])
     if verb in SLASH_WITH_PROJECT and typed.get("project_dir"):
         arguments += ["--project", typed["project_dir"]]
     if verb == "remember":

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
-import html
 import secrets
 import time
 from collections.abc import Iterator, Mapping
@@ -62,15 +61,16 @@ class Keys:
     """The secrets of a page.
 
     token: of the home, in the first address and as a bearer. cookie: of this process alone, since a browser sends a
-    cookie to every port of its host. once: is posted once, by the file that a browser is opened with. last_s: when a
-    request with a key last came.
+    cookie to every port of its host. door: signs keys that are posted once each, by the files that browsers are opened
+    with. used: those keys. last_s: when a request with a key last came.
     """
 
     token: str
     port: int
     is_read_only: bool = False
     cookie: str = field(default_factory=lambda: secrets.token_urlsafe(32))
-    once: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+    door: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+    used: set[str] = field(default_factory=set)
     last_s: float = field(default_factory=time.monotonic)
 
     @property
@@ -83,10 +83,12 @@ class Keys:
         """The cookie's name: pages of two homes share a host."""
         return f"{COOKIE}_{self.port}"
 
-    @property
-    def entry(self) -> str:
-        """The file that enters the page by itself."""
-        return ENTRY % (f"http://{self.hosts[0]}/", html.escape(self.once))
+    def takes(self, key: str) -> bool:
+        """Take a key once; return whether it is of this door."""
+        nonce, _, sign = key.partition(".")
+        is_new = key not in self.used and _same(sign, signed(self.door, nonce))
+        self.used |= {key} if is_new else set()
+        return is_new
 
     @property
     def form_token(self) -> str:
@@ -95,7 +97,18 @@ class Keys:
 
     def mark(self, text: str) -> str:
         """Return the sign that a text is this page's own."""
-        return hmac.new(self.cookie.encode(), text.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
+        return signed(self.cookie, text)
+
+
+def signed(secret: str, text: str) -> str:
+    """Return the sign of a text under a secret."""
+    return hmac.new(secret.encode(), text.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
+
+
+def entry(door: str, port: int) -> str:
+    """Return a file that enters a page by itself, once."""
+    nonce = secrets.token_urlsafe(32)
+    return ENTRY % (f"http://127.0.0.1:{port}/", f"{nonce}.{signed(door, nonce)}")
 
 
 class Guard:
@@ -167,10 +180,10 @@ class Guard:
         except TimeoutError:
             body = None
         given = dict(parse_qsl((body or b"").decode("utf-8", "replace"))).get("token", "")
-        if not _same(given, self._keys.once):
+        if not self._keys.takes(given):
             await _refuse(scope, receive, send, 401, NO_TOKEN)
             return
-        self._keys.once, self._keys.last_s = "", time.monotonic()
+        self._keys.last_s = time.monotonic()
         headers = [(b"content-type", b"text/html; charset=utf-8"), (b"set-cookie", self._cookie.encode())]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": ENTERED})

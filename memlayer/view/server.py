@@ -18,7 +18,7 @@ from memlayer.edge.bootstrap import runtime
 from memlayer.edge.home import paths
 from memlayer.errors import UserError
 from memlayer.view.app import make
-from memlayer.view.guard import Keys
+from memlayer.view.guard import Keys, entry
 from memlayer.view.source import Source
 
 ADDRESS = "127.0.0.1"
@@ -32,7 +32,7 @@ NICE = 5  # a hook goes first
 TOKEN_VARIABLE = "MEMORY_VIEWER_TOKEN"
 TOKEN_NAME = "view.token"
 LEAST_TOKEN_CHARS = 16
-OPEN_NAME = "view.open"  # process and port of the last page
+OPEN_NAME = "view.open"  # process, port and door of the last page
 ENTRY_NAME = "view.html"  # posts a key that works once
 
 
@@ -73,10 +73,17 @@ def token_of(home: str) -> str:
     return made
 
 
-def address_of(home: str) -> str:
-    """Return the address of an open page, without its token, or ""."""
+def write_entry(home: str, port: int, door: str) -> str:
+    """Write a file that enters a page once; return its address."""
+    path = os.path.join(home, ENTRY_NAME)
+    paths.write_whole(path, entry(door, port).encode())
+    return Path(path).absolute().as_uri()
+
+
+def open_page(home: str) -> tuple[int, str] | None:
+    """Return port and door of a page that is open."""
     parts = paths.read_start(os.path.join(home, OPEN_NAME), 100, follow_links=False).decode("ascii", "replace").split()
-    return f"http://{ADDRESS}:{parts[1]}/" if len(parts) == 2 and paths.runs(parts[0]) else ""
+    return (int(parts[1]), parts[2]) if len(parts) == 3 and paths.runs(parts[0]) else None
 
 
 def listen(port: int) -> socket.socket:
@@ -107,7 +114,6 @@ def serve(
     token, listening = token_of(source.home), listen(port)
     number = int(listening.getsockname()[1])
     keys = Keys(token, number, is_read_only)
-    entry = os.path.join(source.home, ENTRY_NAME)
     runtime.allow_files(WANTED_FILES)
     os.nice(NICE)
     config = uvicorn.Config(
@@ -117,16 +123,17 @@ def serve(
     )  # fmt: skip
     server = uvicorn.Server(config)
     first = f"http://{ADDRESS}:{number}/?token="
-    paths.write_whole(entry, keys.entry.encode())
+    entry_file = write_entry(source.home, number, keys.door)
     try:
-        opened(first + token, Path(entry).absolute().as_uri(), number)
-        paths.write_whole(os.path.join(source.home, OPEN_NAME), f"{os.getpid()} {number}\n".encode())
+        opened(first + token, entry_file, number)
+        paths.write_whole(os.path.join(source.home, OPEN_NAME), f"{os.getpid()} {number} {keys.door}\n".encode())
         with contextlib.suppress(KeyboardInterrupt):
             asyncio.run(_until_idle(server, listening, keys, idle_s))
     finally:
         with contextlib.suppress(OSError):
-            if f":{number}/".encode() in paths.read_start(entry, 2000, follow_links=False):  # not a later page's
-                os.unlink(entry)
+            path = os.path.join(source.home, ENTRY_NAME)
+            if f":{number}/".encode() in paths.read_start(path, 2000, follow_links=False):  # not a later page's
+                os.unlink(path)
 
 
 async def _until_idle(server: uvicorn.Server, listening: socket.socket, keys: Keys, idle_s: float) -> None:

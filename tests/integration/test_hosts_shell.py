@@ -105,6 +105,7 @@ WHOLE = (
     "project list",
     "project",
     "view --no-open",
+    "view",
     "share key",
 )
 
@@ -235,7 +236,7 @@ ATTACKS = (
     ("forget", "--yes", "--session", "-h"),
     ("task", "done", "배포", "--because", "--help"),
     ("notes", "on", "--yes", "--model", "--help", "--provider", "openai"),
-    ("view", "--export", "--where"),
+    ("view", "--month", "--help"),
     ("import", "{drive}", "--project", "--dry-run"),
     ("review", "drop", "--project", "--help", "{own}"),
     ("export", "{drive}/all.jsonl", "--json"),

@@ -36,6 +36,7 @@ VERB_OF = {
     "memory-show": "show",
     "memory-tasks": "task list",
     "memory-team": "team",
+    "memory-view": "view",
 }
 MAX_TYPED_CHARS = 100_000
 

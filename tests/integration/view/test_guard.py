@@ -6,6 +6,7 @@ import http.client
 import os
 import re
 import resource
+import signal
 import socket
 import stat
 import subprocess
@@ -96,29 +97,64 @@ def test_pages_of_two_homes_keep_their_cookies_apart(viewed: ViewedHome, page: P
         assert other.raw("GET", "/tasks", {"Cookie": page.cookie}).status == 401
 
 
-def test_the_browser_is_opened_with_a_file(viewed: ViewedHome, tmp_path: Path) -> None:
+@pytest.fixture
+def browser(tmp_path: Path) -> tuple[dict[str, str], Path]:
+    """Return the variable of a browser, and the file in which it keeps the last address that it got."""
+    program, seen = tmp_path / "browser", tmp_path / "address"
+    program.write_text(f'#!/bin/sh\nprintf %s "$1" > "{seen}.new" && mv "{seen}.new" "{seen}"\n')
+    program.chmod(0o700)
+    return {"BROWSER": f"{program} %s"}, seen
+
+
+def entered(viewed: ViewedHome, seen: Path) -> tuple[str, list[int]]:
+    """Return the page's address, and the answers to two visits with the file that the browser got."""
+    viewed.daemon.wait_for(seen.exists, "address")
+    told = seen.read_text()
+    seen.unlink()
+    file = Path(unquote(urlsplit(told).path))
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600 and file.parent == viewed.home
+    address, key = re.search(r'action="(http://127[^"]+)".*value="([^"]{40,})"', file.read_text()).groups()  # type: ignore[union-attr]
+    assert key not in told
+
+    def visit() -> int:
+        connection = http.client.HTTPConnection("127.0.0.1", urlsplit(address).port or 0, timeout=10)
+        connection.request("POST", "/", f"token={key}", {"Origin": "null"})
+        status = connection.getresponse().status
+        connection.close()
+        return status
+
+    return address, [visit(), visit()]
+
+
+def test_the_browser_is_opened_with_a_file(viewed: ViewedHome, browser: tuple[dict[str, str], Path]) -> None:
     """Other users can read its arguments: they hold no key, and the file is the person's alone."""
-    browser, seen = tmp_path / "browser", tmp_path / "address"
-    browser.write_text(f'#!/bin/sh\nprintf %s "$1" > "{seen}.new" && mv "{seen}.new" "{seen}"\n')
-    browser.chmod(0o700)
-    environment = {**viewed.cli.environment, "BROWSER": f"{browser} %s"}
+    environment = {**viewed.cli.environment, **browser[0]}
     command = [sys.executable, "-I", str(MAIN), "view"]
     with subprocess.Popen(command, env=environment, cwd=viewed.shop, stdout=subprocess.DEVNULL) as process:
-        viewed.daemon.wait_for(seen.exists, "address")
-        file = Path(unquote(urlsplit(seen.read_text()).path))
-        assert stat.S_IMODE(file.stat().st_mode) == 0o600 and file.parent == viewed.home
-        address, key = re.search(r'action="(http://127[^"]+)".*value="([^"]{40,})"', file.read_text()).groups()  # type: ignore[union-attr]
-        assert key not in seen.read_text()
-
-        def visit() -> int:
-            connection = http.client.HTTPConnection("127.0.0.1", urlsplit(address).port or 0, timeout=10)
-            connection.request("POST", "/", f"token={key}", {"Origin": "null"})
-            status = connection.getresponse().status
-            connection.close()
-            return status
-
-        assert [visit(), visit()] == [200, 401]
+        assert entered(viewed, browser[1])[1] == [200, 401]
         process.terminate()
+
+
+def test_slash_command_opens_the_page_and_opens_it_again(
+    viewed: ViewedHome, browser: tuple[dict[str, str], Path]
+) -> None:
+    """In a project in Korean, from the host's shell: the page is there when that shell is gone."""
+    environment = {**viewed.cli.environment, **browser[0], "CLAUDECODE": "1"}
+    command = [sys.executable, "-I", str(MAIN), "slash", "memory-view", "s1"]
+    pages = []
+    try:
+        for _ in range(2):
+            viewed.hook("user_prompt_expansion", "s1", command_name="memlayer:memory-view", command_args="")
+            done = subprocess.run(command, env=environment, cwd=viewed.site, capture_output=True, text=True, timeout=60)
+            address, answers = entered(viewed, browser[1])
+            pages.append((viewed.home / "view.open").read_text().split())
+            assert (done.returncode, done.stderr, answers) == (0, "", [200, 401])
+            assert address in done.stdout and not any(key in done.stdout for key in pages[-1][2:])
+        assert pages[0] == pages[1]
+        alone = subprocess.run(command, env=environment, cwd=viewed.site, capture_output=True, text=True, timeout=60)
+        assert alone.returncode == 1 and "did not arrive" in alone.stderr and not browser[1].exists()
+    finally:
+        os.kill(int(pages[0][0]), signal.SIGTERM)
 
 
 def test_each_answer_forbids_what_a_page_could_do(page: PageProcess) -> None:
@@ -219,11 +255,9 @@ def test_a_variable_sets_the_token(viewed: ViewedHome) -> None:
 def test_the_next_free_port_is_taken_and_ctrl_c_ends_it(viewed: ViewedHome) -> None:
     with viewed.page() as first, viewed.page() as second:
         assert first.port != second.port and second.port > 37776
-        assert viewed.verb("view", "--where") == {"address": f"http://{second.host}/"}
         taken = viewed.cli("view", "--no-open", "--port", str(first.port))
         assert taken.returncode == 1 and "is taken" in taken.stderr and taken.stderr.count("\n") == 1
     assert (first.process.returncode, second.process.returncode) == (0, 0)
-    assert "Run `memlayer view`" in viewed.cli("view", "--where").stdout
 
 
 def test_the_page_listens_on_loopback_and_the_daemon_nowhere(viewed: ViewedHome, page: PageProcess) -> None:

@@ -22,7 +22,7 @@ from tests.support.scripted_daemon import ScriptedDaemon
 ROOT = Path(__file__).resolve().parents[3]
 COMMANDS = sorted((ROOT / "commands").glob("*.md"))
 SHELL = re.compile(r"^```!\n(.*?)^```", re.MULTILINE | re.DOTALL)
-WORDED = sorted(VERB_OF)
+WORDED = sorted(VERB_OF.keys() - {"memory-view"})  # which takes none, and is the person's alone
 NO_SESSIONS: dict[str, Any] = {"sessions": {"sessions": [], "total": 0}}
 HARD = {
     "a fence": "before ``` after\n```\nand 더\n```!\ntouch owned\n```\nlast",
@@ -66,14 +66,17 @@ def test_command_allows_its_own_verbs(path: Path) -> None:
     head, body = parts(path)
     assert head["name"] == path.stem and len(head["description"]) > 20
     assert head["disable-model-invocation"] == "true"
-    allowed = re.fullmatch(r'Bash\("\$\{CLAUDE_PLUGIN_ROOT\}/bin/memlayer" ([a-z -]+):\*\)', head["allowed-tools"])
-    assert allowed is not None
+    tool = r'Bash\("\$\{CLAUDE_PLUGIN_ROOT\}/bin/memlayer" ([a-z -]+):\*\)'
+    allowed = re.findall(tool, head["allowed-tools"])
+    assert re.fullmatch(f"{tool}(, {tool})*", head["allowed-tools"])
     ran = re.findall(r'^"\$\{CLAUDE_PLUGIN_ROOT\}/bin/memlayer" ([^<\n]*)', body, re.MULTILINE)
-    assert ran and all(words.startswith(allowed.group(1)) for words in ran)
-    command = cli.get_command(click.Context(cli), allowed.group(1).split()[0])
-    assert command is not None
-    known = {option for parameter in command.params for option in parameter.opts}
-    assert {word for words in ran for word in words.split() if word.startswith("--")} <= known
+    assert ran and all(words.startswith(tuple(allowed)) for words in ran)
+    for verb in allowed:
+        command = cli.get_command(click.Context(cli), verb.split()[0])
+        assert command is not None
+        known = {option for parameter in command.params for option in parameter.opts}
+        given = [word for words in ran if words.startswith(verb) for word in words.split()]
+        assert {word for word in given if word.startswith("--")} <= known
     assert prompt_detail("/%s 무엇" % path.stem) == prompt_detail("/memlayer:%s 무엇" % path.stem) == OWN_COMMAND
 
 
@@ -84,8 +87,8 @@ def test_shell_lines_hold_no_words(path: Path) -> None:
     assert blocks and all(block.endswith("\ntrue\n") for block in blocks)  # a problem is reported, not raised
     assert not any(re.search(r"\$(?:ARGUMENTS|\d)", block) for block in blocks)
     takes_words = "argument-hint" in head and path.stem != "memory-import"
-    assert takes_words == (path.stem in VERB_OF)
-    if takes_words:
+    assert takes_words == (path.stem in WORDED)
+    if path.stem in VERB_OF:
         assert blocks == ['"${CLAUDE_PLUGIN_ROOT}/bin/memlayer" slash %s "${CLAUDE_SESSION_ID}"\ntrue\n' % path.stem]
 
 

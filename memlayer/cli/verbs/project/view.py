@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import webbrowser
 from typing import TYPE_CHECKING
 
@@ -20,15 +21,17 @@ from memlayer.cli.terminal.invocation import (
     restart_daemon,
 )
 from memlayer.cli.terminal.output import print_json, say
+from memlayer.cli.terminal.typist import BY_PERSON
 from memlayer.cli.verbs.health import every_check
 from memlayer.cli.verbs.project.tasks import taken_in
 from memlayer.edge.counting import size
+from memlayer.edge.home import agents
+from memlayer.errors import UserError
 
 if TYPE_CHECKING:
     from memlayer.view.source import Source
 
 MINUTE_S = 60.0
-NONE_OPEN = "No page is open. Run `memlayer view` in a terminal: it prints the first address, with its key."
 
 
 @click.command("view")
@@ -40,7 +43,6 @@ NONE_OPEN = "No page is open. Run `memlayer view` in a terminal: it prints the f
 @click.option("--export", "file", metavar="FILE.html", shell_complete=complete_file,
               help="Write the project into one file that holds your notes, and open nothing.")  # fmt: skip
 @click.option("--month", default="", metavar="MONTH", help="With --export: only this month, such as 2026-11.")
-@click.option("--where", is_flag=True, help="Print the address of a page that is open; open none.")
 @project_option
 @json_option
 def view_verb(
@@ -48,7 +50,6 @@ def view_verb(
     no_open: bool,
     read_only: bool,
     idle_minutes: int,
-    where: bool,
     file: str | None,
     month: str,
     project: str | None,
@@ -66,15 +67,8 @@ def view_verb(
       memlayer view --export notes-of-november.html --month 2026-11
       MEMORY_VIEWER_TOKEN=a-long-word-of-yours memlayer view --port 4000
     """
-    from memlayer.view.server import address_of, serve
+    from memlayer.view.server import serve
     from memlayer.view.source import LentVerbs, Source
-
-    if where:
-        found = address_of(home())
-        if as_json:
-            end_with_json({"address": found})
-        say(found or NONE_OPEN)
-        return
 
     def opened(address: str, entry: str, number: int) -> None:
         if as_json:
@@ -84,7 +78,7 @@ def view_verb(
             say((f"Ctrl-C ends it, or {idle_minutes} minutes without use.", "dim"))
         sys.stdout.flush()
         if not (no_open or as_json):
-            webbrowser.open(entry)
+            _browse(entry)
 
     folder = project_dir(project)
     if not os.path.isdir(folder):
@@ -94,8 +88,51 @@ def view_verb(
     source = Source(home(), LentVerbs(every_check, restart_daemon, taken_in), folder)
     if file:
         _export(source, file, month, as_json)
-        return
-    serve(source, port=port or 0, is_read_only=read_only, opened=opened, idle_s=idle_minutes * MINUTE_S)
+    elif click.get_current_context().obj is BY_PERSON:
+        _open_behind(source)
+    else:
+        serve(source, port=port or 0, is_read_only=read_only, opened=opened, idle_s=idle_minutes * MINUTE_S)
+
+
+def _open_behind(source: Source) -> None:
+    """Open the page in a process that outlives the host's shell."""
+    from memlayer.view.server import ENTRY_NAME, IDLE_S, open_page, serve, write_entry
+
+    told, telling = os.pipe()
+    if not os.fork():
+        try:  # a second copy of this program: nothing may return into it
+            os.setsid()
+            for fd in (0, 1, 2):
+                os.dup2(os.open(os.devnull, os.O_RDWR), fd)
+            for name in ("TERM", *agents.IN_SHELLS, *agents.EVERYWHERE):  # no browser of a terminal, and no model
+                os.environ.pop(name, None)
+
+            def opened(_: str, entry: str, number: int) -> None:
+                os.write(telling, b"%d" % number)
+                os.close(telling)
+                _browse(entry)
+
+            if page := open_page(source.home):
+                opened("", write_entry(source.home, *page), page[0])
+            else:
+                serve(source, port=0, is_read_only=False, opened=opened)
+            for browser in threading.enumerate()[1:]:
+                browser.join()
+        finally:
+            os._exit(0)
+    os.close(telling)
+    with open(told, encoding="ascii") as answer:
+        number = answer.read()
+    if not number:
+        raise UserError("No page could be opened. `memlayer view --no-open` says why")
+    address, file = f"http://127.0.0.1:{number}/", os.path.join(source.home, ENTRY_NAME)
+    say(f"The page is open in your browser: {address}. It ends after {IDLE_S / MINUTE_S:.0f} minutes without use.")
+    say(f"Not there? Open the file {file} in a browser of this machine.")
+
+
+def _browse(entry: str) -> None:
+    """Open a browser; one of a terminal is waited for by nobody."""
+    threading.Thread(target=webbrowser.open, args=(entry,), daemon=True).start()
 
 
 def _export(source: Source, file: str, month: str, as_json: bool) -> None:
