@@ -19,7 +19,7 @@ from memlayer.cli.terminal.invocation import (
     project_dir,
     project_option,
 )
-from memlayer.cli.terminal.output import line, number, pairs, say, sent_line, session_name, table, when
+from memlayer.cli.terminal.output import line, pairs, say, sent_line, session_name, table, when
 from memlayer.edge.bootstrap import health
 from memlayer.edge.capture import spool
 from memlayer.edge.counting import counted, size
@@ -31,7 +31,7 @@ from memlayer.wire import upkeep as upkeep_ops
 from memlayer.wire.memories import UsageShare
 from memlayer.wire.notes import ModelUse
 from memlayer.wire.sessions import SessionRow
-from memlayer.wire.upkeep import EmbeddingTimes, OpTimes, StatsFound
+from memlayer.wire.upkeep import StatsFound
 
 HEAD = ("session", "last active", "state", "turns", "tokens", "compactions", "flushes", "project")
 
@@ -127,9 +127,9 @@ def _figure(value: int | None) -> str:
 @form_option("--files", "The paths of a project's memory files.")
 @json_option
 def stats_verb(as_json: bool) -> None:
-    """Show counts, disk use, index, model, daemon and hook timings.
+    """Show counts, disk use, search, model and daemon.
 
-    When no daemon can be started, it shows the figures that files contain.
+    With --json also tables, index and times. When no daemon can be started, it shows the figures that files contain.
 
     \b
     Examples:
@@ -231,7 +231,7 @@ def say_holdings(stats: StatsFound) -> None:
 
 
 def say_machinery(stats: StatsFound, trouble: Mapping[str, int]) -> None:
-    """Print search, models, daemon, tables and hooks."""
+    """Print search, models, daemon, and the hooks' failures."""
     daemon, notes, sent = stats.daemon, stats.memory_notes, stats.embedding_use
     model = daemon.model
     name = line(model.name) if model.provider != "none" else "none"
@@ -245,12 +245,9 @@ def say_machinery(stats: StatsFound, trouble: Mapping[str, int]) -> None:
             ("model", line(model.place) or name + state),
             ("calibrated", line(model.calibrated) if model.place else ""),
             ("tokens for it", tokens if sent.all.tokens else ""),
-            ("embedding", _embedding(stats.embedding)),
             ("daemon", daemon_line(daemon.fields())),
             ("sends", sent_line(daemon.sends)),
             ("rebuilding", line(daemon.rebuilding)),
-            ("schema", f"version {stats.schema_version}"),
-            *((f"table {line(table)}", _facts(row.fields())) for table, row in stats.tables.items()),
         ],
     )
     say_language_model(daemon.language_model)
@@ -264,12 +261,10 @@ def say_machinery(stats: StatsFound, trouble: Mapping[str, int]) -> None:
     pairs(
         "Hooks",
         [
-            ("events brought", str(stats.arrived)),
             ("not kept", ", ".join(f"{count} {line(why)}" for why, count in stats.refused.items())),
             ("in the last day", _trouble(trouble)),
         ],
     )
-    pairs("Answered", [(line(op), _timing(times)) for op, times in stats.hooks.items()])
 
 
 def say_language_model(use: ModelUse) -> None:
@@ -304,24 +299,3 @@ def _used(use: UsageShare) -> str:
     share = f" ({100 * use.cited_of_shown / use.shown:.0f} % of those shown)" if use.shown else ""
     shown_cited = f"{use.shown} shown at prompts, {use.cited} cited{share}"
     return f"in {use.window_days} days {shown_cited}, {use.opened} opened"
-
-
-def _embedding(times: EmbeddingTimes) -> str:
-    """Return mean times of the model, over restarts."""
-    legs = ((times.query_ms, "a prompt", times.queries), (times.passage_ms, "a passage", times.passages))
-    return ", ".join(f"{number(mean, 1)} ms {unit} ({count})" for mean, unit, count in legs if count)
-
-
-def _facts(facts: Mapping[str, object]) -> str:
-    return ", ".join(
-        f"{line(name)} {line(' '.join(map(str, value)) if isinstance(value, list) else value)}"
-        for name, value in facts.items()
-    )
-
-
-def _timing(timing: OpTimes) -> str:
-    """Return a hook's count and its times, measured since the daemon began."""
-    measured = (("p50", timing.p50_ms), ("p95", timing.p95_ms))
-    times = [f"{name} {number(took_ms, 1)} ms" for name, took_ms in measured if took_ms is not None]
-    late = [f"{timing.late} late"] if timing.late else []
-    return ", ".join([counted(timing.count, "time"), *times, *late])

@@ -207,11 +207,10 @@ def test_stats_with_missing_fields(cli: Cli) -> None:
         "2.5 MB",
         "p1  2 memories",
         "process 7",
-        "rows 4, fragments 1",
-        "rows 0, f",
+        "embedding.provider is none",
     ):
         assert part in out
-    assert "3 times, p50 1.2 ms, 1 late" in out and "- ms" not in out and "embedding.provider is none" in out
+    assert not any(part in out for part in ("fragments", "rows 4", "p50", "hook.stop", "schema"))  # in --json
     with ScriptedDaemon(cli.home, {"stats": {"events": 0}}):
         assert cli("stats").returncode == 0
 
