@@ -29,10 +29,13 @@ def set_setting(home: str, key: str, values: Sequence[str]) -> object:
     return set_settings(home, {key: values})[key]
 
 
-def set_settings(home: str, typed: Mapping[str, Sequence[str]]) -> dict[str, object]:
-    """Write settings by key, all or none; see set_setting."""
+def set_settings(home: str, typed: Mapping[str, Sequence[str]], *, dry_run: bool = False) -> dict[str, object]:
+    """Write settings by key, all or none; see set_setting.
+
+    dry_run: check them alone.
+    """
     values = {key: _typed(*known(key), words) for key, words in typed.items()}
-    _change(home, values, is_set=True)
+    _change(home, values, is_set=True, dry_run=dry_run)
     return values
 
 
@@ -105,7 +108,7 @@ def _from_yaml(text: str) -> object:
         return text
 
 
-def _change(home: str, values: Mapping[str, object], *, is_set: bool) -> None:
+def _change(home: str, values: Mapping[str, object], *, is_set: bool, dry_run: bool = False) -> None:
     """Edit the text, check that only these changed, replace the file."""
     file = paths.settings(home)
     text = user_text(file)
@@ -131,6 +134,8 @@ def _change(home: str, values: Mapping[str, object], *, is_set: bool) -> None:
         edited = edited.replace("\r\n", "\n").replace("\n", "\r\n")
     if len(edited.encode()) > MAX_BYTES:
         raise UserError(f"{file} would be longer than {MAX_BYTES} bytes")
+    if dry_run:
+        return
     paths.make_folder(home)
     paths.write_whole(os.path.realpath(file), edited.encode())  # a link, as dotfiles often are, stays one
 

@@ -30,6 +30,7 @@ log = logging.getLogger(__name__)
 OVER_AFTER_MS = 30 * 60_000  # of silence: a killed terminal, a machine switched off
 MAX_EVENTS = 50_000
 BUDGET_PAUSE_S = 300.0
+TRY_S = 30.0  # a person waits
 DAY_MS = 86_400_000
 PAUSE_S = (60.0, 300.0, 1800.0)  # after the first, second and every further failure in a row
 
@@ -177,7 +178,11 @@ class SessionReader:
         done = None if self.is_paused else self._complete(headlines_prompt(), headlines_request(notes, subjects))
         return None if done is None else list(with_headlines(notes, done[0]))
 
-    def _complete(self, system: str, prompt: str) -> tuple[str, int] | None:
+    def try_once(self) -> None:
+        """Have the model answer a word: `problem` says why it could not."""
+        self._complete("Answer with the JSON object {} alone.", "{}", min(TRY_S, self.timeout_s))
+
+    def _complete(self, system: str, prompt: str, deadline_s: float = 0.0) -> tuple[str, int] | None:
         """Return the model's answer and its tokens, None for none."""
         tokens = tokens_of(system) + tokens_of(prompt)
         reserved = self.budget.reserve(tokens + MAX_ANSWER_TOKENS + self.own_tokens)
@@ -187,7 +192,8 @@ class SessionReader:
             return None
         self.waits_why = ""
         try:
-            done = self.model.complete(system, prompt, max_tokens=MAX_ANSWER_TOKENS, deadline_s=self.timeout_s)
+            deadline_s = deadline_s or self.timeout_s
+            done = self.model.complete(system, prompt, max_tokens=MAX_ANSWER_TOKENS, deadline_s=deadline_s)
         except ConsolidationError as bad:
             if isinstance(bad, ModelMissing):
                 self.budget.give_back(reserved)

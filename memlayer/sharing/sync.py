@@ -21,7 +21,7 @@ from memlayer.records.projects import Projects
 from memlayer.records.tombstones import Tombstones
 from memlayer.sharing import share as shares
 from memlayer.sharing.channel import Channel
-from memlayer.sharing.engine import Engine, shown
+from memlayer.sharing.engine import FOLDER, Engine, kind_of, shown
 from memlayer.sharing.ledger import Ledger, LogReached
 from memlayer.sharing.log_format import span_of, unpacked
 from memlayer.sharing.seal import Damaged, Seal, keep_secret, new_secret, read_secret
@@ -81,11 +81,7 @@ class Sharing:
         Raises UserError, ShareError. Then nothing has changed.
         """
         with self._lock:
-            before = shares.read_share(self.home)
-            if before is not None and before.address != address:
-                raise UserError(
-                    f"{shown(before.address)} is the share of this home. `memlayer share stop` ends it first"
-                )
+            before = self.present_at(address)
             is_encrypted = not is_plain if is_plain is not None else before is None or before.is_encrypted
             engine = self._engine(address)
             engine.check()
@@ -107,6 +103,18 @@ class Sharing:
             shares.write_share(self.home, made)
             shares.forget_former(self.home)
             return made
+
+    def present_at(self, address: str) -> Share | None:
+        """Return this home's share, if it is there.
+
+        Raises UserError, ShareError where none can be at the address.
+        """
+        if kind_of(address) == FOLDER:  # a look at the others is a call over the network
+            self._engine(address).check()
+        present = shares.read_share(self.home)
+        if present is not None and present.address != address:
+            raise UserError(f"{shown(present.address)} is the share of this home. `memlayer share stop` ends it first")
+        return present
 
     def _present_key(self) -> str:
         """Return the key of the present or the former share, or ""."""

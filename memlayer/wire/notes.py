@@ -133,9 +133,13 @@ class HeadlinesWritten(Message):
 
 
 class Notes(Asking[NotesState], tag="notes"):
-    """project_dir: to say whether that project allows it."""
+    """Arguments of a look at the reader.
+
+    project_dir: to say whether that project allows it. is_tried: the model is asked a word first.
+    """
 
     project_dir: Path = ""
+    is_tried: bool = False
 
 
 class RefusedNotes(Asking[RefusedNotesFound], tag="notes.refused"):

@@ -109,7 +109,7 @@ class DroppedMachine(Message):
 class ShareSetup(Asking[ShareState], tag="share.setup"):
     """Arguments of a setup.
 
-    secret: the key of a share that is there. encryption: "", on or off.
+    secret: the key of a share that is there. encryption: "", on or off. dry_run: look at the address alone.
     """
 
     address: str = ""
@@ -117,6 +117,7 @@ class ShareSetup(Asking[ShareState], tag="share.setup"):
     name: str = ""
     encryption: str = ""
     by_hand: bool = False
+    dry_run: bool = False
 
 
 class SharePush(Asking[SharePushed], tag="share.push"):

@@ -64,16 +64,19 @@ def test_on_reads_status_tells_off_stops(
     assert (
         "127.0.0.1 (tiny) reads each session once" in said
         and "6,000 tokens" in said
-        and said.count("\n") == 4
+        and said.count("\n") == 5
         and "--by session" in said
     )
-    assert api.asked == []  # the session from before is left alone
+    assert len(api.asked) == 1 and said.count("\nOn.\n") == 1  # a word; the session from before is left alone
+    api.asked.clear()
     play(hook, "s1")
     wait_for(lambda: json.loads(run("notes", "status", "--json").stdout)["read"] == 1)  # notes are kept before the log
     assert CAUSE in core(daemon)
     state = json.loads(run("notes", "status", "--json").stdout)
     assert (state["is_on"], state["read"], state["waiting"], state["refused_notes"]) == (True, 1, 0, 1)
-    assert state["use"]["today"]["tokens"] == state["use"]["all"]["tokens"] == state["tokens"] == 760
+    assert (
+        state["use"]["today"]["tokens"] == state["use"]["all"]["tokens"] == state["tokens"] + 760 == 1520
+    )  # with the word
     refused = run("notes", "--refused").stdout
     assert "5433" in refused and "reason" in refused
     assert "Off" in run("notes", "off").stdout
@@ -114,7 +117,7 @@ def test_yes_on_a_terminal_turns_it_on(
 ) -> None:
     code, said = Cli(home, project).on_terminal("notes", "on", *option, types=typed, columns=300)
     assert code == 0 and ("Turn it on?" in said) is (not option)
-    assert said.index(PRICE) < said.index(". Its notes") and "haiku" in said
+    assert said.index(PRICE) < said.index("Its notes: ") and "haiku" in said
     assert "provider: claude-cli" in (home / "config.yaml").read_text("utf-8")
 
 
@@ -169,6 +172,7 @@ def test_earlier_sessions_are_read_once(
     assert (planned["sessions"], planned["is_on"]) == (3, False)
     assert "No model reads sessions" in run("notes", "read", "--yes", code=1).stderr
     run(*on(api))
+    api.asked.clear()
     told = run("notes", "read", "--last", "3", code=1).stderr
     assert told.startswith("memlayer: A model would read 3 sessions, about ") and "Add --yes" in told
     again = json.loads(run("notes", "read", "--last", "3", "--dry-run", "--json").stdout)
@@ -200,6 +204,7 @@ def test_ctrl_c_stops_and_the_rest_goes_on_later(
     run = runner(home, project)
     run("import", str(transcripts(tmp_path / "transcripts", project, 6)))
     run(*on(api))
+    api.asked.clear()
 
     def slowly(asked: object) -> Said:
         time.sleep(0.7)
@@ -253,6 +258,36 @@ def test_wrong_choices_change_nothing(home: Path, project: Path, typed: str, par
     done = Cli(home, project)("notes", "on", *typed.split(), "--yes")
     assert done.returncode in (1, 2) and part in done.stderr and done.stderr.count("\n") == 1
     assert not (home / "config.yaml").exists()
+
+
+def test_nobody_is_asked_about_what_is_refused(home: Path, project: Path) -> None:
+    wrong = ("--provider", "openai", "--model", "x", "--base-url", "ftp://모델")
+    code, said = Cli(home, project).on_terminal("notes", "on", *wrong, types="y\n", columns=300)
+    assert code == 1 and "http://" in said and "Turn it on?" not in said
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        (None, "no connection"), (Said({"error": {"message": "no"}}, status=401), "HTTP 401"),
+        (Said(b"<html>\xec\x95\x88\xeb\x85\x95</html>"), "a web page"), (Said({"choices": []}), ""),
+        (Said({}, status=404), "HTTP 404"), (Said({}, status=503), "HTTP 503"),
+    ],
+)  # fmt: skip
+def test_server_that_gives_no_answer_is_told_at_once(
+    said: Said | None, why: str, home: Path, project: Path, api: ModelApi, daemon: Daemon
+) -> None:
+    run = runner(home, project)
+    typed = on(api)
+    if said is None:
+        typed = [word.replace(api.url, "http://127.0.0.1:9") for word in typed]
+    else:
+        api.script = lambda asked: said
+    told = run(*typed).stdout
+    line = next(line for line in told.splitlines() if line.startswith("On"))
+    assert line.startswith("On, but it cannot be asked yet: ") and why in line and line.endswith("wait until it can.")
+    shown = json.loads(run("notes", "status", "--json").stdout)
+    assert shown["is_on"] and shown["use"]["problem"] and shown["use"]["problem"] in line
 
 
 def test_headlines_of_earlier_notes_are_written_once(

@@ -158,7 +158,7 @@ def test_readme_shows_current_block() -> None:
 
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
-    assert "```text\n%s\n- (last session" % context_block.head(listed_start.EXPLANATION) in readme
+    assert "```text\n%s\n- 20" % context_block.head(listed_start.EXPLANATION) in readme
     assert "```text\n%s\n- [mem:" % context_block.head(context_block.EXPLANATION) in page
 
 

@@ -66,6 +66,8 @@ def notes(state: State, arguments: ops.Notes, progress: Progress) -> NotesState:
     is_allowed: by the project that was asked for. why: sessions wait, "" for no reason but their turn.
     """
     services, chosen = services_of(state), state.settings
+    if arguments.is_tried and services.reader is not None:
+        services.reader.try_once()
     use, status = compose.model_use(chosen, state.home), reading.status(state)
     by_session = chosen.consolidation.by_session
     return NotesState.of(

@@ -10,7 +10,7 @@ import pytest
 
 from memlayer.edge.home import paths
 from tests.conftest import ROOT
-from tests.support.cli_process import Run, runner
+from tests.support.cli_process import Cli, Run, runner
 from tests.support.processes import Daemon, HookRunner
 from tests.support.shares import PLACES, holding
 from tests.support.waiting import wait_for
@@ -30,6 +30,25 @@ def machine(folder: Path, name: str) -> tuple[Run, HookRunner, Path]:
 
 def state_of(run: Run) -> dict[str, object]:
     return dict(json.loads(run("share", "status", "--json").stdout))
+
+
+def test_nobody_is_asked_about_an_address_that_is_refused(tmp_path: Path) -> None:
+    run, _, home = machine(tmp_path, "a")
+    with Daemon(ROOT, home):
+        for address in ("ftp://x", "smb://서버/폴더", "nowhere", "http://x/y"):
+            code, said = Cli(home, tmp_path / "shop").on_terminal("share", "setup", address, types="n\n", columns=300)
+            assert code == 1 and "Give file:///folder" in said and "Share?" not in said, said
+            assert "Give file:///folder" in run("share", "setup", address, code=1).stderr
+        code, said = Cli(home, tmp_path / "shop").on_terminal("share", "setup", f"file://{tmp_path}/없음", types="n\n")
+        assert code == 1 and "make it first" in " ".join(said.split()) and "Share?" not in said
+        assert not (home / "share").exists()
+        for name in ("드라이브", "other"):
+            (tmp_path / name).mkdir()
+        first = f"file://{tmp_path / '드라이브'}"
+        run("share", "setup", first, "--yes")
+        for asked in (first, f"file://{tmp_path / 'other'}"):
+            _, said = Cli(home, tmp_path / "shop").on_terminal("share", "setup", asked, types="n\n", columns=300)
+            assert ("Share?" in said, "is the share of this home" in said) == (asked == first, asked != first)
 
 
 def test_turns_travel_by_themselves_and_a_forget_as_well(tmp_path: Path) -> None:

@@ -26,8 +26,8 @@ from memlayer.cli.terminal.invocation import (
     typed_words,
     yes_option,
 )
-from memlayer.cli.terminal.output import line, pairs, say, table, when
-from memlayer.cli.terminal.typist import BY_PERSON, SLASH_WORDS, here
+from memlayer.cli.terminal.output import SLASH_WORDS, line, pairs, say, table, when
+from memlayer.cli.terminal.typist import BY_PERSON
 from memlayer.cli.verbs.curation import readers
 from memlayer.edge.counting import counted
 from memlayer.errors import UserError
@@ -90,8 +90,8 @@ def on_verb(
 ) -> None:  # fmt: skip
     """Have each session read once, when it is over.
 
-    Tells the price first, and asks. Restarts the daemon. Sessions from before are read only by `memlayer
-    notes read`.
+    Tells the price first, and asks. Restarts the daemon, and has the model answer a word. Sessions from before are read
+    only by `memlayer notes read`.
 
     \b
     Examples:
@@ -100,40 +100,36 @@ def on_verb(
       memlayer notes on --provider anthropic
       memlayer notes on --provider openai --base-url http://127.0.0.1:11434/v1 --model qwen3:8b
     """
+    from memlayer.config.edit import set_settings
+
     is_own = by == "session"
     if is_own and (provider or base_url or model or api_key_env):
         raise Incomplete("--by session has the session's own model write: it goes with no other model")
     changes = readers.changes_for_own() if is_own else readers.changes_for(provider, base_url, model, api_key_env)
+    set_settings(home(), changes, dry_run=True)  # nobody is asked about what is refused
     if not as_json:
         for text in (readers.BY_SESSION,) if is_own else readers.work_and_price(readers.planned(changes)):
             say(text)
     if not yes and click.get_current_context().obj is not BY_PERSON:  # who typed the slash command said it
         agree("Turn it on?", would="Nothing is changed: add --yes to agree", no="Nothing is changed", as_json=as_json)
-    state = turned_on(changes)
+    set_settings(home(), changes)
+    restart_daemon()
+    state = ask(ops.Notes(os.getcwd(), is_tried=not is_own), is_long=True, quiet=True)
     if as_json:
         end_with_json(state)
     if not (state.by_session if is_own else state.is_on):
-        say(("Not in force", "yellow"), here(": another setting says no; see `memlayer config`."))
+        say(("Not in force", "yellow"), ": another setting says no; see `memlayer config`.")
         return
     if is_own:
         say_by_session()
         return
-    say(("On", "green"), here(
-        ". Its notes: `memlayer list core`. Refused ones: `memlayer notes refused`. Earlier sessions: "
+    problem = line(state.use.lacks or state.use.problem, 300)
+    say((f"On, but it cannot be asked yet: {problem}. Sessions wait until it can.", "yellow") if problem else "On.")
+    say(
+        "Its notes: `memlayer list core`. Refused ones: `memlayer notes refused`. Earlier sessions: "
         "`memlayer notes read --last 30 --dry-run`. Off: `memlayer notes off`."
-    ))  # fmt: skip
-    say(here(BESIDE[state.by_session]))
-    if state.use.lacks:
-        say(("But it cannot be asked yet", "yellow"), f": {line(state.use.lacks, 300)}")
-
-
-def turned_on(changes: dict[str, list[str]]) -> NotesState:
-    """Make settings, and return the state under them."""
-    from memlayer.config.edit import set_settings
-
-    set_settings(home(), changes)
-    restart_daemon()
-    return ask(ops.Notes(os.getcwd()))
+    )
+    say(BESIDE[state.by_session])
 
 
 def say_by_session() -> None:
@@ -143,7 +139,7 @@ def say_by_session() -> None:
         ". Claude Code asks you before each note. To allow its tool for good, add to ~/.claude/settings.json yourself:",
     )
     say('{"permissions": {"allow": ["%s"]}}' % TOOL, indent=2)
-    say(here("Off: `memlayer notes off`, which ends the reading, too."))
+    say("Off: `memlayer notes off`, which ends the reading, too.")
 
 
 @notes_verb.command("off")
@@ -163,7 +159,7 @@ def off_verb(as_json: bool) -> None:
         start_daemon()
     if as_json:
         end_with_json({"is_on": False})
-    say(here("Off: no session is read, and nothing is sent. The notes stay; `memlayer forget` removes them."))
+    say("Off: no session is read, and nothing is sent. The notes stay; `memlayer forget` removes them.")
 
 
 @notes_verb.command("status")
@@ -180,7 +176,7 @@ def status_verb(as_json: bool) -> None:
     pairs("Memory notes", status_rows(state))
     if not state.is_on:
         unread = ask(ops.ReadSessions(UNREAD_SHOWN, dry_run=True), is_long=True, quiet=True)
-        pairs("If you turn it on", [(name, here(value)) for name, value in readers.offer_rows(state, unread)])
+        pairs("If you turn it on", readers.offer_rows(state, unread))
 
 
 def status_rows(state: NotesState) -> list[tuple[str, str]]:
@@ -190,8 +186,8 @@ def status_rows(state: NotesState) -> list[tuple[str, str]]:
     own = f"on: its own model may write two notes; {counted(state.own_notes, 'note')} so far"
     waits_for = state.why or ("until that one is read" if state.reading else "read next, within a minute")
     return [
-        ("state", here(state_line(state))),
-        ("by the session", here(own if state.by_session else OWN_OFF)),
+        ("state", state_line(state)),
+        ("by the session", own if state.by_session else OWN_OFF),
         (
             "here",
             "" if state.is_allowed or not (is_on or state.by_session) else "this project's .memlayer.yaml says no",

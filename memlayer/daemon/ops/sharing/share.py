@@ -16,7 +16,11 @@ def setup(state: State, arguments: ops.ShareSetup, progress: Progress) -> ops.Sh
     """Begin to share. Raises UserError."""
     if arguments.encryption not in ENCRYPTION:
         raise UserError("encryption: on or off is expected")
-    services_of(state).sharing.set_up(
+    sharing = services_of(state).sharing
+    if arguments.dry_run:
+        sharing.present_at(arguments.address)
+        return ops.ShareState()
+    sharing.set_up(
         arguments.address, secret=arguments.secret.strip(), name=arguments.name,
         is_plain=ENCRYPTION[arguments.encryption], by_hand=arguments.by_hand,
     )  # fmt: skip
