@@ -11,11 +11,13 @@ from memlayer.deletion.erase import Erasure
 from memlayer.edge.capture import spool
 from memlayer.kinds import KINDS, Category, Kind
 from memlayer.model import Memory, unix_ms
-from memlayer.ports import DeletionPlan, MemoryQuery, Removed, Selection, Store, memories_by_id
+from memlayer.ports import DeletionPlan, MemoryQuery, Removed, Selection, Store, events_by_id, memories_by_id
 from memlayer.records import quarantine
 from memlayer.records.projects import Projects
 from memlayer.records.sessions import Sessions
 from memlayer.records.tombstones import Tombstones, session_mark, summary_mark
+from memlayer.turns.turn import MAX_MEMORY_CHARS
+from memlayer.turns.turn_memory import full_text
 from memlayer.wire import memories as ops
 
 EVENTS_AT_ONCE = 500
@@ -50,6 +52,20 @@ class Forget:
             ids=list(selection.memory_ids) or None, session_id=selection.session_id, project_id=selection.project_id,
             before_ms=selection.before_ms, limit=EVERYTHING,
         ))  # fmt: skip
+
+    def texts(self, memories: Sequence[Memory]) -> dict[str, str]:
+        """Return id -> whole text, of memories that words may name.
+
+        A turn's memory holds only the head of what was said. Other daily memories say what their turns say.
+        """
+        turns = [memory for memory in memories if len(memory.text) >= MAX_MEMORY_CHARS]
+        said = events_by_id(self.store, (source for turn in turns for source in turn.source_ids))
+        long = {turn.id: full_text([said[id_] for id_ in turn.source_ids if id_ in said]) for turn in turns}
+        return {
+            memory.id: "\n".join((long.get(memory.id, ""), memory.text, memory.headline, memory.error, *memory.files))
+            for memory in memories
+            if memory.category != Category.DAILY or KINDS[memory.known_kind].of_session
+        }
 
     def plan(self, selection: Selection, *, keep_sources: bool = False) -> ForgetPlan:
         """Return the plan to forget a selection. An empty one selects nothing.

@@ -20,6 +20,10 @@ _MAX_RUN = 4096  # syllables. A longer run is cut, which loses one bigram
 # Particles that can follow one another, the outer ones last.
 _OUTER_PARTICLES = words("이라는 이라고 라는 라고 은 는 이 가 을 를 의 도 만 요")
 
+# The form of a particle behind a final consonant, and behind none.
+_CLOSED, _OPEN = frozenset(words("은 이 을 과")), frozenset(words("는 가 를 와 랑 나 라는 라고 야 다 예요 였다"))
+_ALSO_BEHIND_NAMES = words("님 씨 께 뿐 마저 다 였다 이었다")
+
 _FIRST, _LAST = 0xAC00, 0xD7A3
 _FINALS = 28
 _VOWEL_COUNT = 21
@@ -117,6 +121,37 @@ def without_particles(run: str, *, shortest: int) -> str:
         if word.endswith(particle) and len(word) - len(particle) >= shortest:
             return word[: -len(particle)]
     return word
+
+
+@cache
+def _behind_names() -> tuple[str, ...]:
+    """Particles, and the copula's forms, longest first."""
+    copula = tuple(ending for ending in _endings() if ending[0] in "이입인예")
+    inner = word_list(__package__, "korean_inner_particle")
+    return tuple(sorted({*_OUTER_PARTICLES, *inner, *copula, *_ALSO_BEHIND_NAMES}, key=len, reverse=True))
+
+
+def is_particles(run: str, before: str) -> bool:
+    """True for particles that may follow a name, and for ""."""
+    return not run or any(
+        run.startswith(particle) and _fits(particle, before) and is_particles(run[len(particle) :], particle[-1])
+        for particle in _behind_names()
+    )
+
+
+def without_particle(word: str) -> str:
+    """Return a name without the particle that may stand behind it."""
+    for particle in _behind_names():
+        name = word.removesuffix(particle)
+        if len(name) > 1 and name != word and _fits(particle, name[-1]):
+            return name
+    return word
+
+
+def _fits(particle: str, before: str) -> bool:
+    if not _FIRST <= ord(before) <= _LAST:
+        return True  # 7은 and 7는: nobody knows how it is read
+    return particle not in (_OPEN if _final(before) else _CLOSED)
 
 
 def _past_stems(run: str) -> list[str]:

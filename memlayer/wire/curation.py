@@ -25,7 +25,8 @@ class ForgottenMemory(MemoryRow, frozen=True):
 class Forgotten(Message):
     """A selection that is forgotten, or would be.
 
-    events: how many go. left: memory files that could not be cleaned, and why, one line each. unknown: ids of none.
+    memories: best match first. events: how many go. left: memory files that could not be cleaned, and why, one line
+    each. unknown: ids of none. near: where the query's words stand in none, those near them in meaning; they stay.
     """
 
     memories: list[ForgottenMemory] = []
@@ -33,6 +34,7 @@ class Forgotten(Message):
     removed: Removed = field(default_factory=Removed)
     left: list[str] = []
     unknown: list[str] = []
+    near: list[ForgottenMemory] = []
 
 
 class RowCount(Message):

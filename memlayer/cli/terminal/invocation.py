@@ -201,11 +201,16 @@ def agree(question: str, *, would: str, no: str, as_json: bool = False, show: Ca
 
     would: told where nobody can be asked, with the options that have it done. show: before the question.
     """
-    if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if as_json or not is_terminal():
         raise UserError(would)
     show()
     if not click.confirm(question):
         raise UserError(no)
+
+
+def is_terminal() -> bool:
+    """True if a person can be asked."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def begin_writing(folder: str) -> None:

@@ -13,6 +13,7 @@ from memlayer.cli.terminal.invocation import (
     agree,
     all_projects_option,
     ask,
+    is_terminal,
     json_option,
     moment_ms,
     not_empty,
@@ -23,6 +24,7 @@ from memlayer.cli.terminal.invocation import (
 from memlayer.cli.terminal.output import line, memory_title, print_json, say
 from memlayer.edge.counting import counted
 from memlayer.edge.redaction.privacy import plain
+from memlayer.errors import UserError
 from memlayer.text.context_block import bare_id
 from memlayer.wire import curation as ops
 
@@ -30,6 +32,7 @@ SHOWN = 30
 NO_SELECTION = "Give an ID, --session, --project, --query or --before"
 TRANSCRIPT = "Claude Code's own transcript still holds the conversation; memlayer does not change it."
 NOTHING = "Nothing matches. Nothing is forgotten."
+NO_WORDS = "Nothing has these words whole, and nothing is forgotten. Near in meaning, to forget by ID:"
 REMOVED: Sequence[tuple[Literal["memories", "events", "chunks"], str]] = (
     ("memories", "memory"),
     ("events", "event"),
@@ -49,7 +52,9 @@ MAX_IDS = 100
 )
 @all_projects_option
 @click.option("--global", "is_global", is_flag=True, help="With --query: search the memories for every project.")
-@click.option("--query", callback=not_empty, metavar="TEXT", help="Everything that this search finds in the project.")
+@click.option(
+    "--query", callback=not_empty, metavar="TEXT", help="Everything in the project that has each of these words whole."
+)
 @click.option(
     "--before",
     callback=not_empty,
@@ -82,7 +87,8 @@ def forget_verb(
     The turns that a memory was drawn from are forgotten with it, and so is everything else drawn from these turns.
     Otherwise their words would stay. --keep-sources keeps the turns. A turn is always forgotten with its words, the
     summary of a session alone. Shows the selection and asks first. Several conditions must hold together. --query and
-    --before search the project of the current folder, unless another one is given.
+    --before search the project of the current folder, unless another one is given. --query selects the memories that
+    have each of its words whole, best match first, for a person in a terminal to choose from: TKT-100 is not TKT-1000.
 
     \b
     Examples:
@@ -113,24 +119,41 @@ def forget_verb(
         moment_ms(before) if before else 0, keep_sources, dry_run=True,
     )  # fmt: skip
     answer = ask(wanted, is_long=True, quiet=True)
-    selected = answer.memories
+    if query and not (dry_run or yes or as_json) and is_terminal():
+        wanted, answer = picked(wanted, answer)
     # A session or a project may hold events that no memory was made of yet. They can be forgotten, too.
-    is_empty = not selected and not answer.events
+    is_empty = not answer.memories and not answer.events
     if dry_run or is_empty:
         if as_json:
             print_json(answer)
-        elif is_empty:
-            is_whole = project and not (query or ids)
-            say(f"Nothing is remembered of {folder}. Nothing is forgotten." if is_whole else NOTHING)
+        elif is_empty and project and not (query or ids):
+            say(f"Nothing is remembered of {folder}. Nothing is forgotten.")
         else:
-            say_selected(selected, answer.events, "Would be forgotten")
+            say_selected(answer, "Would be forgotten")
         return
     if not yes:
         confirm(answer, as_json)
+    elif query and not as_json:
+        say_selected(answer, "Will be forgotten")
     if query:  # forget the memories that were shown, even if the search would find others by now
-        named = tuple(memory.id for memory in selected if not memory.along)
-        wanted = wanted.changed(query="", ids=named)
+        wanted = wanted.changed(query="", ids=tuple(memory.id for memory in answer.memories if not memory.along))
     say_done(ask(wanted.changed(dry_run=False), as_json, is_long=True))
+
+
+def picked(wanted: ops.Forget, answer: ops.Forgotten) -> tuple[ops.Forget, ops.Forgotten]:
+    """Have a person choose among the found rows. Raises UserError for none."""
+    rows = [memory for memory in answer.memories if not memory.along] + answer.near
+    if len(rows) == 1 and not answer.near:
+        return wanted, answer
+    say(("With these words:" if answer.memories else NO_WORDS, "bold"))
+    for number, memory in enumerate(rows, 1):
+        say(f"{number:>3} ", *memory_title(memory), "  ", line(memory.text, 100), indent=2)
+    numbers = click.prompt("Forget which? Numbers such as 1 3, or all", default="none").replace(",", " ").split()
+    ids = [row.id for number, row in enumerate(rows, 1) if numbers == ["all"] or str(number) in numbers]
+    if not ids:
+        raise UserError("Nothing is forgotten")
+    wanted = wanted.changed(query="", ids=tuple(ids))
+    return wanted, ask(wanted, is_long=True, quiet=True)
 
 
 def folder_of(project: str | None, all_projects: bool) -> str:
@@ -162,14 +185,12 @@ def forget_from_stdin(text: str, folder: str, keep_sources: bool, as_json: bool)
 
 def say_found(answer: ops.Forgotten, as_json: bool) -> None:
     """Print the memories that words select, and how to forget them."""
-    selected = answer.memories
     if as_json:
         print_json(answer)
-    elif not selected:
-        say(NOTHING)
-    else:
-        say_selected(selected, answer.events, "Nothing is forgotten yet. This would go")
-        named = " ".join(line(memory.citation) for memory in selected if not memory.along)
+        return
+    say_selected(answer, "Nothing is forgotten yet. This would go")
+    if answer.memories:
+        named = " ".join(line(memory.citation) for memory in answer.memories if not memory.along)
         say("To forget it, give these ids instead: " + named)
 
 
@@ -192,21 +213,24 @@ def say_left(left: Sequence[str]) -> None:
 
 def confirm(answer: ops.Forgotten, as_json: bool) -> None:
     """Show the selection and ask. Raises UserError at a no."""
-    selected = answer.memories
-    rows = counted(len(selected), "memory") if selected else counted(answer.events, "event")
+    rows = counted(len(answer.memories), "memory") if answer.memories else counted(answer.events, "event")
     agree(
         "Forget them for good?", would=f"This would forget {rows}. Add --yes, or --dry-run to see them",
-        no="Nothing is forgotten", as_json=as_json,
-        show=lambda: say_selected(selected, answer.events, "Will be forgotten"),
+        no="Nothing is forgotten", as_json=as_json, show=lambda: say_selected(answer, "Will be forgotten"),
     )  # fmt: skip
 
 
-def say_selected(selected: Sequence[ops.ForgottenMemory], events: int, title: str) -> None:
-    """Print the first SHOWN of the memories to be forgotten."""
-    with_events = f", with {counted(events, 'event')}" if events else ""
-    say((f"{title}: {counted(len(selected), 'memory')}{with_events}", "bold"))
-    for memory in selected[:SHOWN]:
+def say_selected(answer: ops.Forgotten, title: str) -> None:
+    """Print the first SHOWN memories to be forgotten, else the near ones."""
+    rows = answer.memories
+    if rows or answer.events:
+        with_events = f", with {counted(answer.events, 'event')}" if answer.events else ""
+        say((f"{title}: {counted(len(rows), 'memory')}{with_events}", "bold"))
+    else:
+        rows = answer.near
+        say(NO_WORDS if rows else NOTHING)
+    for memory in rows[:SHOWN]:
         along = ("  drawn from the same turns", "yellow") if memory.along else ""
         say(*memory_title(memory), "  ", line(memory.text, 100), along, indent=2)
-    if len(selected) > SHOWN:
-        say(f"... and {len(selected) - SHOWN} more (--dry-run --json lists all)", indent=2)
+    if len(rows) > SHOWN:
+        say(f"... and {len(rows) - SHOWN} more (--dry-run --json lists all)", indent=2)

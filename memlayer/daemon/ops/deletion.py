@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Iterable
 from dataclasses import asdict
+from functools import partial
 
 from memlayer.compose import Services
 from memlayer.daemon.ops.requests import (
@@ -24,24 +25,25 @@ from memlayer.daemon.tasks import derived, intake
 from memlayer.deletion.forget import ForgetPlan
 from memlayer.errors import DaemonError, StoreError, UserError
 from memlayer.give.query import typed_query
-from memlayer.kinds import Category
-from memlayer.model import Scope
+from memlayer.kinds import Ended
+from memlayer.model import Memory, Scope, replace
 from memlayer.ports import Removed, Selection
 from memlayer.text.context_block import bare_id
+from memlayer.text.whole_words import holding
 from memlayer.wire import curation as ops
 
 log = logging.getLogger(__name__)
 APART_S = 10.0  # between two looks whether deletion by age is due
 UNFINISHED = "not everything is gone: %s: %s; ask again, or the daemon finishes it when it starts next"
-FLOOR = 0.4  # relevance from which words name a memory
+MOST_RANKED = 2000  # chunks of each search
+FLOOR, MOST_NEAR = 0.4, 10  # relevance from which memories are near in meaning
 
 
 def forget(state: State, arguments: ops.Forget, progress: Progress) -> ops.Forgotten:
     """Forget a selection of memories, or only show it (`dry_run`).
 
-    memories: all that go, each with `along`: whether it goes because of another one. events: how many go. left: memory
-    files that could not be cleaned, and why, one line each. unknown: ids of no memory. They are an error unless
-    `tolerant` and `dry_run`.
+    Words select the memories that hold each of them whole (text.whole_words). Unknown ids are an error
+    unless `tolerant` and `dry_run`. For the answer see its type.
     """
     services = services_of(state)
     # An event outside the store has no id by which it could stay forgotten.
@@ -51,27 +53,27 @@ def forget(state: State, arguments: ops.Forget, progress: Progress) -> ops.Forgo
     if arguments.project_dir and not project_id:
         return ops.Forgotten()
     is_narrowed = bool(arguments.ids or arguments.query)
-    session_id = session_named(state, arguments.session_id)
-    chosen, unknown = _chosen(state, services, arguments, project_id)
-    if is_narrowed and not chosen:
-        return ops.Forgotten(unknown=unknown)
-    selection = Selection(chosen, session_id, project_id, arguments.before_ms)
-    if selection == Selection() or (arguments.is_global and not is_narrowed):
+    within = Selection((), session_named(state, arguments.session_id), project_id, arguments.before_ms)
+    if not is_narrowed and (within == Selection() or arguments.is_global):
         raise UserError("Give an ID, --session, --project, --query or --before")
+    ids, unknown = _named(services, arguments)
+    selection, near = replace(within, memory_ids=ids), list[Memory]()
+    if arguments.query and (ids or not arguments.ids):
+        selection, near = _worded(state, services, arguments.query, selection)
+    rows = partial(row_of, state, kind=ops.ForgottenMemory)
+    if is_narrowed and not (selection.memory_ids and services.forget.select(selection)):
+        return ops.Forgotten(unknown=unknown, near=list(map(rows, near)))
     keep_sources = arguments.keep_sources
-    if chosen and not services.forget.select(selection):
-        return ops.Forgotten()
     removed, left = Removed(), list[str]()
     if arguments.dry_run:
         plan = services.forget.plan(selection, keep_sources=keep_sources)
     else:
         job = lambda: erase(state, selection, keep_sources=keep_sources)  # noqa: E731
         plan, removed, left = state.jobs.submit("forget %d" % id(arguments), job).result()
-    memories: list[ops.ForgottenMemory] = [
-        row_of(state, memory, ops.ForgottenMemory, along=memory.id not in plan.named_ids) for memory in plan.memories
-    ]
+    order = {id_: place for place, id_ in enumerate(selection.memory_ids)}
+    memories = sorted(plan.memories, key=lambda memory: order.get(memory.id, len(order)))
     return ops.Forgotten(
-        memories=memories,
+        memories=[rows(memory, along=memory.id not in plan.named_ids) for memory in memories],
         events=len(plan.rows.event_ids),
         removed=removed,
         left=left,
@@ -79,26 +81,31 @@ def forget(state: State, arguments: ops.Forget, progress: Progress) -> ops.Forgo
     )
 
 
-def _chosen(
-    state: State, services: Services, arguments: ops.Forget, project_id: str
-) -> tuple[tuple[str, ...], list[str]]:
-    """Return selected and unknown ids. Raises UserError for unknown ids."""
+def _named(services: Services, arguments: ops.Forget) -> tuple[tuple[str, ...], list[str]]:
+    """Return the named and the unknown ids. Raises UserError for unknown ids."""
     by_name = {name: named(services.store, name) for name in map(bare_id, arguments.ids)}
-    chosen = tuple(memory.id for memories in by_name.values() for memory in memories)
     unknown = [name for name, memories in by_name.items() if not memories]
     if unknown and not (arguments.tolerant and arguments.dry_run):
         names = ", ".join(repr(name) for name in unknown)
         raise UserError(f"Nothing is known by {names}. Nothing is forgotten; `memlayer search` shows citations")
-    if not arguments.query or (arguments.ids and not chosen):
-        return chosen, unknown
-    scope = Scope(
-        (project_id,) if project_id else None, extra={"category": Category.CORE} if arguments.is_global else {}
-    )
-    rules = state.rules.recall
-    hits = services.retriever.search(typed_query(arguments.query), scope, rules.candidates, rules.weights)
-    near = {chunk.memory_id for chunk, score in hits if score.relevance >= FLOOR}
-    selected = tuple(near & set(chosen)) if arguments.ids else tuple(near)
-    return selected, unknown if selected else []
+    return tuple(memory.id for memories in by_name.values() for memory in memories), unknown
+
+
+def _worded(state: State, services: Services, query: str, within: Selection) -> tuple[Selection, list[Memory]]:
+    """Return the memories with all words of a query, best match first.
+
+    Where none does, those near the words in meaning come as well.
+    """
+    scope = Scope((within.project_id,) if within.project_id else None)
+    hits = services.retriever.search(typed_query(query), scope, MOST_RANKED, state.rules.recall.weights)
+    places = {chunk.memory_id: place for place, (chunk, _) in enumerate(hits)}
+    memories = sorted(services.forget.select(within), key=lambda memory: places.get(memory.id, len(places)))
+    held = holding(query, services.forget.texts(memories))
+    close = [] if held else [chunk.memory_id for chunk, score in hits if score.relevance >= FLOOR][:MOST_NEAR]
+    # Earlier wordings go in any case.
+    along = {row.id for row in memories if row.superseded_by in held and row.ended_because == Ended.REWORDED}
+    named_ids = tuple(id_ for id_ in held if id_ not in along)
+    return replace(within, memory_ids=named_ids), [memory for memory in memories if memory.id in close]
 
 
 def gc(state: State, arguments: ops.Gc, progress: Progress) -> ops.Aged:
