@@ -19,7 +19,7 @@ from memlayer.records.sessions import Sessions
 from memlayer.records.tombstones import Tombstones
 from memlayer.text.sentences import USER
 from memlayer.text.terms import index_terms
-from memlayer.turns.headline import fitting, refuse_long
+from memlayer.turns.headline import fitting
 from memlayer.turns.remembered import BY_MODEL, NO_SESSION, is_all_redacted, refuse_too_long
 from memlayer.turns.salience import importance as importance_of
 from memlayer.turns.turn import readable
@@ -137,7 +137,7 @@ class Consolidator:
         """Give a memory another text, headline or subject. Its citation stays.
 
         The old text is kept in its history. All are redacted. Another text has the headline that is given with it, else
-        none. Raises UserError for a turn, an ended memory, an empty text and a long headline.
+        none. Raises UserError for a turn, an ended memory and an empty text.
         """
         text = text.strip()
         if memory.category == Category.CONVERSATION:
@@ -151,7 +151,6 @@ class Consolidator:
         if is_all_redacted(text):
             raise UserError("All of the new text is private. Nothing is changed")
         refuse_too_long(text)
-        refuse_long(headline or "", subject or "")
         kept = memory.headline if text == memory.text else ""
         line, group = fitting(kept if headline is None else headline, memory.subject if subject is None else subject)
         headed = replace(memory, headline=line, subject=group)

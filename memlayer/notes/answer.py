@@ -96,13 +96,6 @@ def parse(text: str) -> SessionAnswer | None:
     return _answer_of(value) if value is not None else None
 
 
-def parse_headlines(text: str) -> list[tuple[str, str, str]]:
-    """Return (citation, headline, subject) of an answer about headlines; never raises."""
-    value = _first_object(text, {"headlines"}) or {}
-    rows = [(_bare_id(_line(row.get("id"))), row) for row in _rows(value.get("headlines"))]
-    return [(citation, _line(row.get("headline")), _line(row.get("subject"))) for citation, row in rows if citation]
-
-
 def _first_object(text: str, names: set[str]) -> dict[str, Any] | None:
     """Return a text's first JSON object with one of the names."""
     text = _THOUGHTS.sub("", text[:MAX_ANSWER_CHARS])

@@ -19,7 +19,6 @@ from memlayer.kinds import Author, Category, Ended, Kind
 from memlayer.model import Memory, citation_of, replace
 from memlayer.notes.answer import DraftNote, DraftOrder, DraftTask, SessionAnswer
 from memlayer.notes.checks import MIN_TEXT_CHARS, CheckedNote, Refusal, RefusedNote, check, check_own, checked_summary
-from memlayer.notes.merging import is_unconfirmed, merge, taken_back
 from memlayer.notes.request import room_for
 from memlayer.notes.session_turns import SessionTurn, align_in_turns
 from memlayer.ports import MemoryQuery, Store, notes_in_force
@@ -41,6 +40,8 @@ SAYS = 0.6  # share of a statement's terms in a note that says it, too
 SAYS_QUOTED = 0.4  # where the note quotes that very sentence
 # Part of a note's id, which stays the same when an answer is applied twice.
 ORIGINS = {Author.READER: "notes-1", Author.MODEL: "notes-1 by session"}
+STORIES = frozenset((Kind.ATTEMPT, Kind.CAUSE))  # their numbers hold on. A decision's are changed by its reversal
+_EXACT = re.compile(r"`[^`\n]+`|\b[A-Za-z_][\w.-]*[\d_.A-Z][\w.-]*\b|\d[\d.]*")
 MAX_OWN = 2  # notes that a session's own model may write
 CHANGED = "changed"  # an order that stands otherwise
 UNCAPPED = (Kind.PREFERENCE, Kind.COMMITMENT)  # a way of working, a promise: they never compete
@@ -191,12 +192,12 @@ class NoteKeeper:
         named = _named(note, by_citation)
         ours = [row for row in named if not row.is_persons]
         ours = [row for row in ours if not (kept.is_run and rests_on_person(row))]
-        merged = merge(result, ours)
-        new = self._memory_of(session, turns, result, merged.text, Author.MODEL if kept.is_own else Author.READER)
+        replaced = [row for row in ours if not _lacks_story(result, row)]
+        new = self._memory_of(session, turns, result, Author.MODEL if kept.is_own else Author.READER)
         new = claimed(new) if kept.is_run else new
-        problem = self._problem(new, by_citation.values(), {row.id for row in merged.replaced})
+        problem = self._problem(new, by_citation.values(), {row.id for row in replaced})
         is_applied = any(row.id == new.id for row in by_citation.values())
-        adds = not merged.replaced and not (is_applied and note.replaces)
+        adds = not ours and not (is_applied and note.replaces)
         if problem is None and (not is_applied if kept.is_own else kept.is_run or adds):
             problem = kept.take(new.known_kind)
         if problem is not None:
@@ -204,19 +205,17 @@ class NoteKeeper:
             return
         asked = [] if kept.is_run else [row for row in named if row not in ours]
         kept.questions += [ChangeToConfirm(row.id, new.id, "replace") for row in asked]
-        draft.put(new, *(row.ended(Ended.REPLACED, new.at_ms, new.id) for row in merged.replaced if row.id != new.id))
-        for row in merged.replaced:
+        draft.put(new, *(row.ended(Ended.REPLACED, new.at_ms, new.id) for row in replaced if row.id != new.id))
+        for row in replaced:
             by_citation.pop(row.citation, None)
         by_citation[new.citation] = new
         kept.notes.append(new)
 
-    def _memory_of(
-        self, session: Session, turns: Sequence[SessionTurn], note: CheckedNote, text: str, author: Author
-    ) -> Memory:
+    def _memory_of(self, session: Session, turns: Sequence[SessionTurn], note: CheckedNote, author: Author) -> Memory:
         prompt_ids = {row.prompt_id for row in note.evidence}
         sources = [event_id for turn in turns if turn.prompt_id in prompt_ids for event_id in turn.event_ids]
         made = statement_of(
-            session.project_id, text, note.draft.kind, by=author,
+            session.project_id, note.text, note.draft.kind, by=author,
             origin="\0".join((session.id, ORIGINS[author], note.draft.text)), session_id=session.id, source_ids=sources,
             at_ms=max(turn.at_ms for turn in turns if turn.prompt_id in prompt_ids), prompt_id=note.turn.prompt_id,
         )  # fmt: skip
@@ -261,10 +260,7 @@ class NoteKeeper:
         kept.ended += ended
 
     def _drop(self, draft: Draft, kept: Kept, memory: Memory | None, at_ms: int, because: Ended = Ended.UNTRUE) -> None:
-        """Retire a note that holds no more.
-
-        An unconfirmed cause becomes an attempt.
-        """
+        """Retire a note that holds no more."""
         if memory is None:
             return
         if memory.is_persons:
@@ -274,12 +270,7 @@ class NoteKeeper:
         [row] = draft.get([memory.id]) or [memory]
         if not row.holds:
             return
-        successor = _attempt_of(row, at_ms) if because is Ended.UNTRUE else None
-        if successor is not None and not self.tombstones.covers_memory(successor):
-            draft.put(successor, row.ended(Ended.REPLACED, at_ms, successor.id))
-            kept.notes.append(successor)
-        else:
-            draft.put(row.ended(because, at_ms), *folded_under(self.store, [row.id]))
+        draft.put(row.ended(because, at_ms), *folded_under(self.store, [row.id]))
         kept.ended += draft.get([row.id])
 
     def _keep_tasks(
@@ -386,6 +377,20 @@ def _named(note: DraftNote, by_citation: Mapping[str, Memory]) -> list[Memory]:
     return [by_citation[citation] for citation in note.replaces if citation in by_citation]
 
 
+def _lacks_story(note: CheckedNote, old: Memory) -> bool:
+    """Return whether a note lacks most exact words of an older story.
+
+    The older attempt or cause then stays beside it.
+    """
+    if not {old.kind, note.draft.kind} <= STORIES:
+        return False
+    exact = {token.strip("`.").lower() for token in _EXACT.findall(old.text)} - {""}
+    missing = {word for word in exact if word not in note.text.lower()}
+    terms = frozenset(index_terms(old.text).split())
+    kept = terms & frozenset(index_terms(note.text).split())
+    return len(missing) > len(exact) / 2 and len(kept) < len(terms) / 2
+
+
 def _says(note: Memory, statement: Memory) -> bool:
     """Return whether a note says a statement, too."""
     terms, words = (frozenset(index_terms(row.text).split()) for row in (statement, note))
@@ -406,20 +411,6 @@ def _is_ahead(note: Memory, session: Session, unread: Sequence[SessionTurn]) -> 
         return False
     prompts = {row.prompt_id for row in from_json(note.evidence)} or {note.prompt_id}
     return prompts <= {turn.prompt_id for turn in unread}
-
-
-def _attempt_of(cause: Memory, at_ms: int) -> Memory | None:
-    """Return a taken-back unconfirmed cause as an attempt, else None."""
-    if cause.kind != Kind.CAUSE or not is_unconfirmed(cause.text):
-        return None
-    text = taken_back(cause.text)
-    made = statement_of(
-        cause.project_id, text, Kind.ATTEMPT, by=cause.by, origin="\0".join((cause.id, "taken back")),
-        session_id=cause.session_id, source_ids=cause.source_ids, at_ms=at_ms, prompt_id=cause.prompt_id,
-    )  # fmt: skip
-    return replace(
-        made, evidence=cause.evidence, level=cause.level, files=cause.files, error=cause.error, subject=cause.subject,
-    )  # fmt: skip
 
 
 def _observation(task: DraftTask, turn: SessionTurn, proof: evidence.Evidence, known: Task | None) -> Observation:

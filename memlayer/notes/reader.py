@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 
 from memlayer.errors import ConsolidationError
 from memlayer.indexing.retracted import not_left
-from memlayer.model import Memory
 from memlayer.notes.answer import SessionAnswer, parse
-from memlayer.notes.headlines import headlines_prompt, headlines_request, with_headlines
 from memlayer.notes.keeper import Kept, NoteKeeper, ended_row
 from memlayer.notes.reading_log import MAX_TRIES, Reading, ReadingLog
 from memlayer.notes.request import MAX_ANSWER_TOKENS, ReaderRequest, first_part, tokens_of
@@ -169,14 +167,6 @@ class SessionReader:
         reading.calls, reading.tokens = reading.calls + 1, reading.tokens + used
         self.readings.put(reading)
         return True
-
-    def head(self, notes: Sequence[Memory], subjects: Sequence[str]) -> list[Memory] | None:
-        """Have the model write headlines. None where it cannot be asked.
-
-        Returns the notes whose headlines passed.
-        """
-        done = None if self.is_paused else self._complete(headlines_prompt(), headlines_request(notes, subjects))
-        return None if done is None else list(with_headlines(notes, done[0]))
 
     def try_once(self) -> None:
         """Have the model answer a word: `problem` says why it could not."""

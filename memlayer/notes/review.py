@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -16,7 +17,6 @@ from memlayer.consolidation.statement import unclear_wishes
 from memlayer.errors import UserError
 from memlayer.kinds import Kind
 from memlayer.model import GLOBAL, Memory, replace, team_session
-from memlayer.notes.merging import is_unconfirmed
 from memlayer.notes.reading_log import ReadingLog
 from memlayer.notes.review_log import Before, Decision, ReviewLog
 from memlayer.ports import MemoryQuery, Store, UsageQuery, memories_by_id, notes_in_force
@@ -35,6 +35,9 @@ ASKED_AGAIN_MS = 90 * DAY_MS  # about a memory that time alone made doubtful
 MAX_ROWS = 10_000
 TASK_QUESTION = "asked"  # begins the key of an answer, which ends with the answer's event
 NEAREST = 5  # memories that each is compared with
+_UNCONFIRMED = re.compile(
+    r"unconfirmed|untested|not (?:yet )?(?:verified|confirmed|tested)|미확인|확인 ?(?:안|전|되지)", re.I
+)
 MIN_SHARED = 0.5  # of the shorter text's terms: those that share less are of two matters
 
 
@@ -264,7 +267,7 @@ def contradictions(rows: Sequence[Memory]) -> Iterator[ReviewedMemory]:
 
 def doubt(memory: Memory) -> str:
     """Return why a memory may not be true, "" for no reason."""
-    if is_unconfirmed(memory.text):
+    if _UNCONFIRMED.search(memory.text):
         return "nobody has confirmed it"
     rests_on = evidence.from_json(memory.evidence)
     if rests_on and all(row.method is Method.FUZZY for row in rests_on):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from memlayer.errors import UserError
 from memlayer.model import Memory
 from memlayer.text.context_block import cut, flatten
 from memlayer.text.sentences import sentences
@@ -27,13 +26,6 @@ def headline_of(memory: Memory) -> str:
 def fitting(headline: str, subject: str) -> tuple[str, str]:
     """Return a headline and subject from anywhere as harmless lines that fit."""
     return cut(flatten(headline), MAX_HEADLINE_CHARS), cut(flatten(subject), MAX_SUBJECT_CHARS)
-
-
-def refuse_long(headline: str, subject: str) -> None:
-    """Refuse a headline or subject that does not fit. Raises UserError."""
-    for name, text, most in (("headline", headline, MAX_HEADLINE_CHARS), ("subject", subject, MAX_SUBJECT_CHARS)):
-        if len(flatten(text)) > most:
-            raise UserError(f"The {name} has {len(flatten(text))} characters, and {most} at most fit. Shorten it")
 
 
 def first_clause(text: str) -> str:

@@ -120,18 +120,6 @@ class SessionsRead(Message):
     retired_notes: int | UnsetType = UNSET
 
 
-class HeadlinesWritten(Message):
-    """Notes without a headline, how many got one, why some wait."""
-
-    dry_run: bool = False
-    is_on: bool = False
-    notes: int = 0
-    calls: int = 0
-    tokens: int = 0
-    written: int = 0
-    problem: str = ""
-
-
 class Notes(Asking[NotesState], tag="notes"):
     """Arguments of a look at the reader.
 
@@ -151,12 +139,5 @@ class ReadSessions(Asking[SessionsRead], tag="notes.read"):
     """last: sessions at most, the newest that a model has not read."""
 
     last: Limit = 30
-    project_dir: Path = ""
-    dry_run: bool = False
-
-
-class Headlines(Asking[HeadlinesWritten], tag="notes.headline"):
-    """Have a model write headlines for a project's notes that have none."""
-
     project_dir: Path = ""
     dry_run: bool = False

@@ -95,7 +95,6 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]
             "team leave": "team leave",
             "share status": "share status", "share rewrite": "share rewrite", "share stop": "share stop --delete",
             "notes status": "notes status", "notes refused": "notes refused", "notes read": "notes read --dry-run",
-            "notes headline": "notes headline --dry-run",
         }  # fmt: skip
         said = {verb: json.loads(run(*words.split(" "), "--json").stdout) for verb, words in typed.items()}
         older = json.loads(run("show", "--history", citation, "--json").stdout)["versions"][-1]["key"]

@@ -16,23 +16,20 @@ from memlayer.edge.capture.payload import clean
 from memlayer.errors import UserError
 from memlayer.indexing.retracted import not_left
 from memlayer.kinds import Author, Category
-from memlayer.model import Memory, replace
 from memlayer.notes import checks
 from memlayer.notes.answer import MAX_FILES, DraftNote
-from memlayer.notes.headlines import NOTES_IN_A_CALL, headlines_prompt, headlines_request, without_headline
 from memlayer.notes.keeper import MAX_OWN, Kept
 from memlayer.notes.reader import MAX_EVENTS, SessionReader, is_session_over, unread_turns
 from memlayer.notes.reading_log import Reading
-from memlayer.notes.request import MAX_ANSWER_TOKENS, first_part, tokens_of
+from memlayer.notes.request import MAX_ANSWER_TOKENS, first_part
 from memlayer.notes.session_turns import is_worth_reading, turns_of
-from memlayer.ports import MemoryQuery, Store, memories_by_id, notes_in_force
+from memlayer.ports import MemoryQuery, Store, notes_in_force
 from memlayer.records.sessions import Session
 from memlayer.text.context_block import bare_id, flatten
 from memlayer.turns.outcome import output_of
 from memlayer.wire import notes as ops
 from memlayer.wire import tools as tool_ops
 from memlayer.wire.notes import (
-    HeadlinesWritten,
     NotesState,
     ProjectEstimate,
     RefusedNote,
@@ -41,7 +38,6 @@ from memlayer.wire.notes import (
 )
 
 USUAL_ANSWER_TOKENS = 500
-HEADLINE_TOKENS = 45  # of an answer, for each note
 POLL_S = 0.2
 MAX_TURNS = 100_000
 NOTES_SHOWN = 200  # of a project's, for the estimate
@@ -293,41 +289,3 @@ def _wait(state: State, reader: SessionReader, ids: list[str], progress: Progres
         if left:
             time.sleep(POLL_S)
     return 0, ""
-
-
-def headline(state: State, arguments: ops.Headlines, progress: Progress) -> HeadlinesWritten:
-    """Have the model write headlines for a project's notes that have none."""
-    services, reader = services_of(state), reading.reader_of(state)
-    project_id = project_of(state, arguments.project_dir)
-    known = notes_in_force(services.store, project_id, MAX_TURNS) if project_id else []
-    waiting = without_headline(known)
-    calls = [waiting[at : at + NOTES_IN_A_CALL] for at in range(0, len(waiting), NOTES_IN_A_CALL)]
-    subjects = [note.subject for note in known]
-    sent = sum(tokens_of(headlines_prompt()) + tokens_of(headlines_request(notes, subjects)) for notes in calls)
-    own_tokens = _own_tokens(reader)
-    answer = HeadlinesWritten(
-        dry_run=arguments.dry_run, is_on=reader is not None, notes=len(waiting), calls=len(calls),
-        tokens=sent + len(calls) * own_tokens + len(waiting) * HEADLINE_TOKENS, written=0, problem="",
-    )  # fmt: skip
-    if arguments.dry_run or not waiting:
-        return answer
-    if reader is None:
-        raise UserError("No model reads sessions. `memlayer notes on` turns it on")
-    for notes in calls:
-        progress("write headlines", answer.written, len(waiting))
-        headed = reader.head(notes, subjects)
-        if headed is None:
-            return answer.changed(problem=reader.waits_why or reader.problem)
-        state.jobs.submit("keep headlines", partial(_keep_headed, state, project_id, headed)).result()
-        subjects += [note.subject for note in headed]
-        answer.written += len(headed)
-    return answer
-
-
-def _keep_headed(state: State, project_id: str, headed: Sequence[Memory]) -> None:
-    """Store headlines of notes that nobody changed meanwhile; the writer's job."""
-    store = services_of(state).store
-    rows = memories_by_id(store, (note.id for note in headed))
-    same = [note for note in headed if note.id in rows and replace(note, headline="", subject="") == rows[note.id]]
-    store.put_memories(same)
-    derived.memories_changed(state, {project_id})

@@ -75,7 +75,6 @@ def test_tables_name_verbs_that_are_there() -> None:
         ("`memlayer notes on --by session`", "`/memlayer:memory-notes on --by session`"),
         ("`memlayer notes` alone", "`/memlayer:memory-notes` alone"),
         ("`memlayer notes read` alone", f"`{PROGRAM} notes read` alone"),
-        ("`memlayer notes headline`", f"`{PROGRAM} notes headline`"),
         ("`memlayer task list` lists them", "`/memlayer:memory-tasks` lists them"),
         ("`memlayer task list --status all` shows all", "`/memlayer:memory-tasks all` shows all"),
         ("`memlayer view` opens it", "`/memlayer:memory-view` opens it"),

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from memlayer.disclosure import Detail, IndexEntry, Neighbourhood, details_text, index_text, timeline_text
-from memlayer.errors import UserError
 from memlayer.memory_files.edits import EditCounts
 from memlayer.memory_files.markdown import parted, with_headline
 from memlayer.model import Memory, replace
 from memlayer.team.note import Refused, promoted, read_note
 from memlayer.transfer import export_line
+from memlayer.turns.headline import MAX_HEADLINE_CHARS, MAX_SUBJECT_CHARS
 from tests.support.consolidating_in_memory import Consolidating
 from tests.support.files_in_memory import FilesInMemory, written
 
@@ -52,12 +52,11 @@ def test_another_text_takes_its_headline_away(memory: Consolidating) -> None:
     assert both.headline == "배포에 태그는 필요 없다"
 
 
-@pytest.mark.parametrize(("headline", "subject"), [("가" * 91, ""), ("", "s" * 21)])
-def test_a_long_headline_is_refused(memory: Consolidating, headline: str, subject: str) -> None:
-    kept = memory.remember(TEXT)
-    with pytest.raises(UserError, match="at most fit"):
-        memory.consolidator.edit(kept, TEXT, headline, subject)
-    assert stored(memory) == kept
+@pytest.mark.parametrize("headline", ["배포는 태그로만 한다 " * 12, "Releases go out by a tag alone " * 8])
+def test_a_long_headline_is_cut_at_a_word(memory: Consolidating, headline: str) -> None:
+    edited = memory.consolidator.edit(memory.remember(TEXT), TEXT, headline, "s" * 21)
+    assert len(edited.headline) <= MAX_HEADLINE_CHARS and len(edited.subject) <= MAX_SUBJECT_CHARS
+    assert headline.startswith(edited.headline.removesuffix("…") + " ") and stored(memory) == edited
 
 
 def test_a_headline_is_one_harmless_line(memory: Consolidating) -> None:

@@ -292,43 +292,6 @@ def read_verb(last: int, project: str | None, dry_run: bool, yes: bool, as_json:
         say(("The rest wait", "yellow"), f": {line(done.problem, 300)}. `memlayer notes status` says more.")
 
 
-@notes_verb.command("headline")
-@project_option
-@click.option("--dry-run", is_flag=True, help="Only show how many notes and tokens it would be.")
-@yes_option
-@json_option
-def headline_verb(project: str | None, dry_run: bool, yes: bool, as_json: bool) -> None:
-    """Have headlines written for earlier notes that have none.
-
-    A session starts with a line for each note: its headline, or else its first clause. Shows the estimate and asks
-    before.
-
-    \b
-    Examples:
-      memlayer notes headline --dry-run
-      memlayer notes headline --yes
-    """
-    plan = ask(ops.Headlines(project_dir(project), dry_run=True), quiet=as_json)
-    if as_json and (dry_run or not plan.notes):
-        end_with_json(plan)
-    if not plan.notes:
-        say("Every note of the model has a headline.")
-        return
-    estimate = f"{counted(plan.notes, 'note')}, about {round(plan.tokens, -2):,} tokens"
-    if not as_json:
-        say((f"Would get a headline: {estimate}", "bold"), ", estimated high.")
-    if dry_run:
-        return
-    if not plan.is_on:
-        raise UserError("No model reads sessions. `memlayer notes on` turns it on")
-    if not yes:
-        confirm("write", f"headlines for {estimate}", as_json)
-    done = ask(ops.Headlines(project_dir(project)), as_json, is_long=True)
-    say(f"Wrote {counted(done.written, 'headline')} for {counted(done.notes, 'note')}.")
-    if done.problem:
-        say(("The rest wait", "yellow"), f": {line(done.problem, 300)}. `memlayer notes status` says more.")
-
-
 def say_plan(plan: SessionsRead, estimate: str) -> None:
     """Print the sessions to be read, by project, and the estimate."""
     cells = [
