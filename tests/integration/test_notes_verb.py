@@ -288,25 +288,3 @@ def test_server_that_gives_no_answer_is_told_at_once(
     assert line.startswith("On, but it cannot be asked yet: ") and why in line and line.endswith("wait until it can.")
     shown = json.loads(run("notes", "status", "--json").stdout)
     assert shown["is_on"] and shown["use"]["problem"] and shown["use"]["problem"] in line
-
-
-def test_headlines_of_earlier_notes_are_written_once(
-    home: Path, project: Path, hook: HookRunner, api: ModelApi, daemon: Daemon
-) -> None:
-    run = runner(home, project)
-    run(*on(api))
-    play(hook, "s1")
-    wait_for(lambda: json.loads(run("notes", "status", "--json").stdout)["read"] == 1)
-    plan = json.loads(run("notes", "headline", "--dry-run", "--json").stdout)
-    assert (plan["notes"], plan["calls"], plan["is_on"]) == (2, 1, True) and plan["tokens"] > 300
-    assert "Add --yes" in run("notes", "headline", code=1).stderr
-    rows = {row["text"]: row for row in daemon.call("list", category="core")["memories"]}
-    assert rows[CAUSE]["headline"] == ""
-    headline = "토스페이먼츠에는 10초 안에 200을 먼저 준다"
-    written = {"id": rows[CAUSE]["citation"], "headline": headline, "subject": "웹훅"}
-    api.script = lambda asked: answer({"headlines": [written]})
-    assert "Wrote 1 headline for 2 notes" in run("notes", "headline", "--yes").stdout
-    start = hook("session_start", session="s2", source="startup").context
-    assert "\nAbout 웹훅:\n- %s [mem:%s]\n" % (headline, rows[CAUSE]["citation"]) in start
-    assert "\nRules of the user:\n" in start and CAUSE not in start
-    assert json.loads(run("notes", "headline", "--dry-run", "--json").stdout)["notes"] == 1
