@@ -28,7 +28,11 @@ MAX_ERROR_CHARS = 160
 LEAST_SCRIPT = 0.1  # of a session's letters, from which a note's words in that script are looked for
 _HANGUL, _LETTER = re.compile("[가-힣]"), re.compile(r"[^\W\d_]")
 _NUMBER = re.compile(r"\d+")
-_DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{4}년 ?\d{1,2}월 ?\d{1,2}일")
+# A day is told by its date, counted from the session's.
+_DATE = re.compile(
+    r"(?<![\d-])(?:\d{4}-)?(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?![\d-])|(?:\d{4}년 ?)?\d{1,2}월 ?\d{1,2}일"
+)
+_REMARK = re.compile(r" ?\([^()]*\)")
 # The turns say "not found" and a note 404. A round number may as well be an amount.
 _STATUS_NUMBERS = {str(status.value) for status in HTTPStatus if status.value % 100}
 _PRODUCT = re.compile(r"\b[A-Z][a-z]+\.(?:js|io|ai|dev)\b")  # "Next.js" is no file
@@ -106,14 +110,18 @@ class SessionText:
     """The words of a session that notes are compared with.
 
     further: texts that a note may repeat as well: those of the notes that it replaces. quote: what the note rests on.
+    shown: texts of other notes in the request, whose names and numbers it may take.
     """
 
-    def __init__(self, turns: Sequence[SessionTurn], further: Iterable[str] = (), quote: str = "") -> None:
+    def __init__(
+        self, turns: Sequence[SessionTurn], further: Iterable[str] = (), quote: str = "", shown: Iterable[str] = ()
+    ) -> None:
         parts = list(further)
         for turn in turns:
             parts += [turn.spoken, *turn.files, *(f"{row.call} {row.error}" for row in turn.failures)]
         self.text = "\n".join(parts).lower()
-        self.numbers = _STATUS_NUMBERS.union(_NUMBER.findall(self.text))
+        self.named = "\n".join([self.text, *shown]).lower()
+        self.numbers = _STATUS_NUMBERS.union(_NUMBER.findall(self.named))
         self.terms = frozenset(index_terms(self.text).split())
         self.hangul_shares = [_hangul_share(text) for text in (self.text, quote) if text]
 
@@ -128,17 +136,19 @@ class SessionText:
     def has_name(self, name: str) -> bool:
         """Return whether a path (or its end), address or id occurs."""
         name = name.lower().strip("./").rstrip(".,:;!?*")
-        return name in self.text or (len(name.split("/")) > 1 and "/".join(name.split("/")[-2:]) in self.text)
+        return name in self.named or (len(name.split("/")) > 1 and "/".join(name.split("/")[-2:]) in self.named)
 
 
 def _hangul_share(text: str) -> float:
     return len(_HANGUL.findall(text)) / max(1, len(_LETTER.findall(text)))
 
 
-def check(draft: DraftNote, turns: Sequence[SessionTurn], replaced: Sequence[str] = ()) -> CheckedNote | RefusedNote:
+def check(
+    draft: DraftNote, turns: Sequence[SessionTurn], replaced: Sequence[str] = (), shown: Sequence[str] = ()
+) -> CheckedNote | RefusedNote:
     """Compare a note with its session.
 
-    replaced: the texts of the notes in its `replaces`.
+    replaced: the texts of the notes in its `replaces`. shown: those of all notes in the request.
     """
     reason = _form_problem(draft)
     if reason is not None:
@@ -150,7 +160,7 @@ def check(draft: DraftNote, turns: Sequence[SessionTurn], replaced: Sequence[str
     if _is_addressed([turn], evidence) or addressed_spans(draft.text):
         return RefusedNote(draft, Refusal.ADDRESSED)
     replaced = [*replaced, *map(str, range(2, draft.parts + 1))]  # "4 rules" is counted
-    session = SessionText(turns, replaced, draft.quote)
+    session = SessionText(turns, replaced, draft.quote, shown)
     text = _fitting(grounded(draft.text, session))
     reason = _content_problem(text or draft.text, session)
     if reason is not None:
@@ -159,7 +169,7 @@ def check(draft: DraftNote, turns: Sequence[SessionTurn], replaced: Sequence[str
     further = [align_in_turns(quote, number, turns) for quote, number in draft.also]
     others = [other for _, other in filter(None, further) if not _is_addressed(turns, other)]
     error = _known_error(draft.error, session)
-    headline = headline_from(draft.headline, [*replaced, text], turns)
+    headline = headline_from(draft.headline, [*replaced, text], turns, shown)
     return CheckedNote(draft, text, turn, (evidence, *others), files, error, headline, subject_from(draft.subject))
 
 
@@ -185,17 +195,22 @@ def check_own(
     return replace(result, evidence=tuple(replace(row, speaker=TOOL) for row in result.evidence))
 
 
-def headline_from(text: str, sources: Iterable[str], turns: Sequence[SessionTurn] = ()) -> str:
+def headline_from(
+    text: str, sources: Iterable[str], turns: Sequence[SessionTurn] = (), shown: Iterable[str] = ()
+) -> str:
     """Return a model's headline, cut where it is too long.
 
     "" for a claim that its sources lack.
 
-    sources: the note's text, and those of the notes that it replaces. turns: of its session.
+    sources: the note's text, and those of the notes that it replaces. turns: of its session. shown: see SessionText.
     """
     is_fit = len(text) >= MIN_TEXT_CHARS and not is_question(text.removesuffix(DOUBTED))
     is_fit = is_fit and not (_ECHO.search(text) or _INSTRUCTS.search(text) or addressed_spans(text))
+    session = SessionText(turns, sources, shown=shown)
     text = first_clause(_DOUBT.sub(DOUBTED, text))
-    return text if is_fit and _content_problem(text, SessionText(turns, sources)) is None else ""
+    if _unknown(text, session) is not None:  # often in a remark: the rule is never thrown away for it
+        text = _REMARK.sub(lambda remark: remark[0] if _unknown(remark[0], session) is None else "", text)
+    return text if is_fit and _content_problem(text, session) is None else ""
 
 
 def subject_from(text: str) -> str:

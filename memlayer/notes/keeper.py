@@ -138,8 +138,9 @@ class NoteKeeper:
             tasks = {citation_of(task.id): task for task in self.tasks.open_tasks(session.project_id)}
             orders = () if kept.is_run else answer.orders
             states = [_state_of(row, by_citation[row.id]) for row in orders if row.id in by_citation and row.note.text]
+            shown = [row.text for row in by_citation.values()]
             for note in [*answer.notes, *filter(None, states)]:
-                result = check(note, turns, [row.text for row in _named(note, by_citation)])
+                result = check(note, turns, [row.text for row in _named(note, by_citation)], shown)
                 self._keep_note(draft, kept, session, turns, result, by_citation)
             self._end_drawn(draft, kept, drawn, ahead, session.said_ms)
             if not kept.is_run:

@@ -128,6 +128,30 @@ def test_headline_is_cut_and_not_thrown_away(headline: str, begins: str) -> None
 
 
 @pytest.mark.parametrize(
+    ("headline", "expected"),
+    [
+        ("SEARCH_V2 switches between both searches (since 02-13)", None),
+        ("SEARCH_V2 플래그로 두 검색을 바꾼다 (2월 13일부터)", None),
+        ("SEARCH_V2 switches between both searches (see src/other.py)", "SEARCH_V2 switches between both searches"),
+        ("SEARCH_V2 플래그로 검색을 바꾼다 (91초), 기본은 예전 것", "SEARCH_V2 플래그로 검색을 바꾼다, 기본은 예전 것"),
+    ],
+)  # fmt: skip
+def test_headline_keeps_its_rule_where_a_remark_is_not_known(headline: str, expected: str | None) -> None:
+    quote = "Both searches run now; SEARCH_V2 switches between them."
+    passed = check(replace(note("SEARCH_V2 switches between both searches.", quote), headline=headline), [PLAN])
+    assert isinstance(passed, CheckedNote) and passed.headline == (expected or headline)
+
+
+@pytest.mark.parametrize(
+    "text", ["SEARCH_V2 switches both searches of ~/shop/guides now.", "SEARCH_V2 로 ~/shop/guides 두 검색을 바꾼다."]
+)
+def test_note_may_name_what_its_request_showed(text: str) -> None:
+    draft = note(text, "Both searches run now; SEARCH_V2 switches between them.")
+    assert isinstance(check(draft, [PLAN]), RefusedNote)
+    assert isinstance(check(draft, [PLAN], shown=["원본은 ~/shop/guides 에 있다."]), CheckedNote)
+
+
+@pytest.mark.parametrize(
     "text", ["SEARCH_V2 switches between both searches. " * 17, "SEARCH_V2 로 두 검색을 바꾼다. " * 34]
 )
 def test_text_a_few_characters_too_long_is_cut(text: str) -> None:
