@@ -176,13 +176,10 @@ class RecordedModel:
         out.pop("n", None)
         out.pop("refused", None)
         if name == "tasks":
-            is_known = row.get("id") in known or any(
-                task.get("id") == row.get("id")
-                for answer in self._before(row)
-                for task in answer["tasks"]
-                if task is not row
-            )
-            return {**out, "id": next(iter(self._citations([row["id"]], head, known)), "") if is_known else ""}
+            name_of = row.get("id", "")
+            before = (task for answer in self._before(row) for task in answer["tasks"] if task is not row)
+            is_known = name_of in known or (name_of and any(task.get("id") == name_of for task in before))
+            return {**out, "id": next(iter(self._citations([name_of], head, known)), "") if is_known else ""}
         if name == "orders":
             return {**out, "id": next(iter(self._citations([row["id"]], head, known)), "")}
         out["also"] = [{**more, "turn": numbers.get(more["turn"], 0)} for more in row.get("also", [])]

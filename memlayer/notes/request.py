@@ -20,17 +20,17 @@ from memlayer.topics.summary_text import newest_parts
 from memlayer.turns.headline import headline_of
 
 VERSION = "5"  # goes up with reader_prompt.md
-MAX_CALL_TOKENS = 12_000  # in and out
+MAX_CALL_TOKENS = 16_000  # in and out
 MAX_ANSWER_TOKENS = 2_000
 FRAME_TOKENS = 120  # the lines around the turns
-NOTES_TOKENS = 600  # of the notes in force that are shown whole: the newest, and those nearest to the session's words
-HEADLINES_TOKENS = 1_600  # of all others, the nearest first
-ROOMY_TOKENS = 2_000  # of a session's turns, up to which they are shown in twice the length
+NOTES_TOKENS = 400  # of the notes in force that are shown whole: the newest, and those nearest to the session's words
+HEADLINES_TOKENS = 1_100  # of all others, the nearest first
+ROOMY_TOKENS = 1_500  # of a session's turns, up to which they are shown in twice the length
 TASKS_SHOWN = 12  # the newest, and as many again of those nearest to the session's words
-ORDERS_SHOWN = 8  # decisions and promises that share words with the session, whole
+ORDERS_SHOWN = 6  # decisions and promises that share words with the session, whole
 LEAST_SHARED = 3  # of its words
 MAX_SUBJECTS = 12
-NEWEST_SHOWN = 3  # notes that are shown whole whatever the session is about
+NEWEST_SHOWN = 2  # notes that are shown whole whatever the session is about
 LEAST_TURNS_TOKENS = 2_000
 TURNS_A_NOTE = 6  # beside a first one. A start lists some forty notes: those that a session adds push others out
 SUMMARY_CHARS = 400

@@ -50,7 +50,7 @@ def test_offered_three_times_ever_and_to_the_person_alone(home: Path, hook: Hook
         told += list(starts(hook, 4))
     assert [OFFER in line for line, _ in told] == [True, True, True, False, False, False]
     assert all("\n" not in line and OFFER not in context for line, context in told)
-    assert "6,000 tokens" in told[0][0] and "claude" in told[0][0]
+    assert "7,000 tokens" in told[0][0] and "claude" in told[0][0]
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def test_on_reads_status_tells_off_stops(
     said = run(*on(api)).stdout
     assert (
         "127.0.0.1 (tiny) reads each session once" in said
-        and "6,000 tokens" in said
+        and "7,000 tokens" in said
         and said.count("\n") == 5
         and "--by session" in said
     )
@@ -89,7 +89,7 @@ def test_on_reads_status_tells_off_stops(
     assert CAUSE in core(daemon)
 
 
-PRICE = "6,000 tokens a session"
+PRICE = "7,000 tokens a session"
 
 
 def claude_in(folder: Path) -> Path:

@@ -23,7 +23,7 @@ WEEK_MS = 7 * 86_400_000
 LINE = (
     "memlayer: shall Claude write notes for later sessions as it works? No call, nothing leaves: "
     "/memlayer:memory-notes on --by session. Or shall your own `claude` (haiku) read each finished session, about "
-    "6,000 tokens of your plan: /memlayer:memory-notes on (off: never asked again; alone it says more)."
+    "7,000 tokens of your plan: /memlayer:memory-notes on (off: never asked again; alone it says more)."
 )
 TEAM_LINE = (
     "memlayer: this repository brings notes of a team (%d). None is used until you type /memlayer:memory-team accept; "

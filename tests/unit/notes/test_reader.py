@@ -10,6 +10,7 @@ import pytest
 from memlayer.errors import ConsolidationError
 from memlayer.notes.reader import OVER_AFTER_MS, SessionReader
 from memlayer.notes.reading_log import MAX_TRIES, ReadingLog
+from memlayer.notes.request import MAX_CALL_TOKENS
 from memlayer.ports import Completion
 from memlayer.records.model_budget import ModelBudget
 from memlayer.records.sessions import Session
@@ -163,7 +164,7 @@ def test_long_session_is_read_in_parts(place: Place) -> None:
     session = place.session(ended="other")
     reader, shown = place.reader(), []
     while (part := reader.next_part(session)) is not None:
-        assert part.request.tokens <= 12_000
+        assert part.request.tokens <= MAX_CALL_TOKENS
         shown += [turn.prompt_id for turn in part.request.turns]
         assert reader.ask(part)
         reader.apply(part)

@@ -23,7 +23,7 @@ BY_KEY = {
     "openai": "`memlayer notes on --provider openai --model NAME`",
 }
 LOCAL = "a model on this machine: `memlayer notes on --provider openai --base-url URL --model NAME`"
-SESSION_TOKENS = 6000  # measured: docs/inside/quality.md
+SESSION_TOKENS = 7000  # measured: docs/inside/quality.md
 BY_SESSION = (
     "At its start each session's own model is asked to write what was tried and did not hold, lasting wishes, and "
     "decisions with their reason, two notes at most. Each needs a quote of your words or a tool's, and is marked as a "
