@@ -9,6 +9,7 @@ import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from functools import partial
 
 from memlayer import compose
 from memlayer.daemon.ops import deletion, maintenance
@@ -89,6 +90,7 @@ def _open(state: State) -> compose.Services:
         return is_now
 
     services.ingest.on_new, services.ingest.settle = on_new, settle
+    services.indexer.on_left = partial(vectors.submit_embedding, state)
     sharing.connect(state, services)
 
     def on_rules(turns: Sequence[Memory], rules: Sequence[Memory]) -> None:

@@ -5,18 +5,21 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
 
 from memlayer.errors import EmbedderError
 from memlayer.indexing.term_stats import TermStats
 from memlayer.kinds import Category
 from memlayer.model import Chunk, Memory, chunk_id, replace
-from memlayer.ports import DeletionPlan, Embedder, ScanProgress, Store, Vector, VectorCache, events_by_id
+from memlayer.ports import DeletionPlan, Embedder, Store, Vector, VectorCache, events_by_id
 from memlayer.text.terms import index_terms
 from memlayer.turns.opening import of_piece
 from memlayer.turns.turn import pieces, unlabelled
 from memlayer.turns.turn_memory import full_text, is_searched
 
 log = logging.getLogger(__name__)
+
+CHARS_AT_ONCE = 12_000  # embedded while everything else waits: ten whole chunks, a good second of a busy core
 
 CurrentEmbedder = Callable[[], "Embedder | None"]
 
@@ -45,6 +48,7 @@ class Indexer:
         self._overlap_tokens = overlap_tokens
         self.lock = threading.RLock()
         self.postponed = ""  # why chunks were left without vectors, until they are embedded
+        self.on_left: Callable[[], object] = lambda: None  # chunks have their words, and wait for embed_some
         self.on_index: Callable[[Sequence[Memory]], object] = lambda memories: None  # before their chunks are written
 
     def index(self, memories: Sequence[Memory], *, texts: Mapping[str, str] | None = None, embed: bool = True) -> None:
@@ -78,17 +82,6 @@ class Indexer:
         return {
             turn.id: full_text([events[source] for source in turn.source_ids if source in events]) for turn in turns
         }
-
-    def embed_missing(self, batch: int, on_progress: ScanProgress = lambda done, total: None) -> int:
-        """Embed all chunks without the model's vector; return how many."""
-        embedder = self._embedder()
-        if embedder is None:
-            return 0
-        done, total = 0, self._store.count_unembedded(embedder.fingerprint)
-        while made := self.embed_some(batch):
-            done += made
-            on_progress(done, max(total, done))
-        return done
 
     def embed_some(self, batch: int) -> int:
         """Embed up to `batch` chunks without the model's vector; return how many."""
@@ -142,25 +135,35 @@ class Indexer:
         if embedder.problem:  # no query is embedded either: whoever asks waits for no slow server
             self.postponed = embedder.problem
             return list(chunks)
+        texts = [unlabelled(chunk.text) for chunk in chunks]
+        vectors = self._cache.get_many(embedder.fingerprint, texts)
+        missing = [text for text in dict.fromkeys(texts) if text not in vectors]
+        room = accumulate((len(text) for text in missing[1:]), initial=0)
+        now = [text for text, chars in zip(missing, room, strict=True) if chars < CHARS_AT_ONCE]
         try:
-            vectors = self._vectors(embedder, [unlabelled(chunk.text) for chunk in chunks])
-        except EmbedderError as bad:  # searchable by its words now. embed_missing tries again
+            vectors.update(self._made(embedder, now))
+        except EmbedderError as bad:  # searchable by its words now. embed_some tries again
             log.warning("chunks stay without vectors: %s", bad)
             self.postponed = str(bad)
-            return list(chunks)
+        if len(now) < len(missing):
+            self.on_left()
         return [
-            replace(chunk, vector=vector, model=embedder.fingerprint)
-            for chunk, vector in zip(chunks, vectors, strict=True)
+            replace(chunk, vector=vectors[text], model=embedder.fingerprint) if text in vectors else chunk
+            for chunk, text in zip(chunks, texts, strict=True)
         ]
 
     def _vectors(self, embedder: Embedder, texts: Sequence[str]) -> list[Vector]:
         vectors = self._cache.get_many(embedder.fingerprint, texts)
-        missing = [text for text in dict.fromkeys(texts) if text not in vectors]
-        if missing:
-            made = dict(zip(missing, embedder.embed_passages(missing), strict=True))
-            self._cache.put_many(embedder.fingerprint, made)
-            vectors = {**vectors, **made}
+        vectors.update(self._made(embedder, [text for text in dict.fromkeys(texts) if text not in vectors]))
         return [vectors[text] for text in texts]
+
+    def _made(self, embedder: Embedder, texts: Sequence[str]) -> dict[str, Vector]:
+        """Embed texts and keep their vectors. Raises EmbedderError."""
+        if not texts:
+            return {}
+        made = dict(zip(texts, embedder.embed_passages(texts), strict=True))
+        self._cache.put_many(embedder.fingerprint, made)
+        return made
 
 
 def _terms(memory: Memory, text: str, ordinal: int, piece: str) -> str:

@@ -7,12 +7,11 @@ begin alike, in memory, and forgets them with the turn. No search ever asks for 
 from __future__ import annotations
 
 import hashlib
-import re
 import unicodedata
 
 from memlayer.edge.redaction.privacy import without_marks
 from memlayer.text.sentences import width
-from memlayer.turns.turn import ASSISTANT, USER
+from memlayer.turns.turn import ASSISTANT, USER, VARIES
 
 # Columns, a Hangul syllable counts as two. On the real sessions (848 turns) no opening as long as this stands in more
 # than three turns; of 30 columns four do in six ("can you review the changes in").
@@ -20,8 +19,6 @@ COLUMNS = 40
 TEMPLATE_TURNS = 5  # earlier turns that begin so
 _READ_CHARS = 400  # of a prompt: an opening of words as long as paths is none
 _MARK, _LATER = "opening:", "+opening:"
-# Names that a template fills in: numbers, hashes, paths, files, addresses.
-_VARIES = re.compile(r"\d|[/\\@]|\w\.\w")
 
 
 def opening_term(prompt: str) -> str:
@@ -29,7 +26,7 @@ def opening_term(prompt: str) -> str:
     columns, kept = 0, []
     head = without_marks(unicodedata.normalize("NFC", prompt))[:_READ_CHARS]
     for word in head.casefold().split():
-        kept.append("#" if _VARIES.search(word) else word)
+        kept.append("#" if VARIES.search(word) else word)
         columns += width(kept[-1]) + 1
         if columns > COLUMNS:
             return _MARK + hashlib.sha256(" ".join(kept).encode("utf-8", "replace")).hexdigest()[:12]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from itertools import takewhile
 
 from memlayer.edge.redaction.privacy import PRIVATE, without_marks
-from memlayer.text.chunking import chunk
+from memlayer.text.chunking import Span, chunk
 
 USER = "User: "
 ASSISTANT = "Assistant: "
@@ -15,6 +16,9 @@ MAX_MEMORY_CHARS = 4000
 CONTEXT_CHARS = 240  # how much of the prompt each later piece of a long turn carries along
 
 MAX_TURN_CHARS = 4000
+MANY_PIECES, END_PIECES = 24, 8  # of a text of many only those at its ends, and with a line that differs, are searched
+# Names that a template fills in: numbers, hashes, paths, files, addresses.
+VARIES = re.compile(r"\d|[/\\@]|\w\.\w")
 _MAX_CLUSTER_CHARS = 32  # a base character with more marks than that is no writing
 
 # start: the span begins a sentence. rest: the sentence goes on behind it.
@@ -70,9 +74,9 @@ def pieces(text: str, *, max_tokens: int, overlap_tokens: int) -> list[tuple[int
     A turn that fits is one piece.
 
     Each later piece of a longer turn begins with the head of the prompt, because an answer without its question often
-    names nothing.
+    names nothing. Of a long turn the pieces are left out whose every line an earlier one says, names aside.
     """
-    spans = chunk(text, max_tokens=max_tokens, overlap_tokens=overlap_tokens)
+    spans = _telling(text, chunk(text, max_tokens=max_tokens, overlap_tokens=overlap_tokens))
     head = ""
     if len(spans) > 1 and text.startswith(USER):
         head = text.split("\n", 1)[0][:CONTEXT_CHARS] + "\n"
@@ -81,6 +85,24 @@ def pieces(text: str, *, max_tokens: int, overlap_tokens: int) -> list[tuple[int
         piece = text[span.start : span.end]
         out.append((span.start, span.end, head + piece if i and head else piece))
     return out
+
+
+def _telling(text: str, spans: Sequence[Span]) -> Sequence[Span]:
+    if len(spans) <= MANY_PIECES:
+        return spans
+    seen: set[str] = set()
+    telling = dict.fromkeys((*spans[:END_PIECES], *spans[-END_PIECES:]))
+    start = place = 0
+    for line in text.split("\n"):
+        end = start + len(line) + 1
+        while place < len(spans) - 1 and spans[place].end <= start:
+            place += 1
+        shape = " ".join("#" if VARIES.search(word) else word for word in line.split())
+        if shape not in seen:
+            seen.add(shape)
+            telling.update(dict.fromkeys(takewhile(lambda span: span.start < end, spans[place:])))  # noqa: B023
+        start = end
+    return sorted(telling)
 
 
 def readable(

@@ -19,9 +19,10 @@ from memlayer.adapters.embedding.fastembed_embedder import load
 from memlayer.adapters.embedding.model_folder import SHIPPED_MODEL
 from memlayer.edge.bootstrap import runtime
 from memlayer.edge.home import paths
+from memlayer.indexing.indexer import CHARS_AT_ONCE
 from memlayer.ports import Vector
 from tests.support.cli_process import Cli
-from tests.support.embedding_api import GEMINI, OPENAI, EmbeddingApi
+from tests.support.embedding_api import GEMINI, OPENAI, EmbeddingApi, texts_of
 from tests.support.model_api import Said
 from tests.support.processes import Daemon, HookRunner, end_daemons
 from tests.support.waiting import wait_for
@@ -276,3 +277,16 @@ def check(cli: Cli) -> tuple[str, str]:
     """Return (state, message) of doctor's check of the model."""
     done = json.loads(cli("doctor", "--json").stdout)
     return next((one["state"], one["says"]) for one in done["checks"] if one["name"] == "model")
+
+
+def test_a_long_paste_gets_its_vectors_in_pieces(
+    api: EmbeddingApi, home: Path, hook: HookRunner, running: Callable[..., Daemon]
+) -> None:
+    daemon = running(**api.settings())
+    lines = ["%d번: 모듈 %s owns queue %s" % (n, chr(0xAC00 + n), chr(0xAC00 + n * 7)) for n in range(900)]
+    hook.turn("s1", "p1", "정리해줘:\n" + "\n".join(lines), "네.")
+    assert daemon.settle()["unembedded"] == 0
+    sizes = [sum(map(len, texts_of(asked))) for asked in api.asked]
+    assert len(sizes) > 2 and max(sizes) < 2 * CHARS_AT_ONCE
+    [hit, *_] = daemon.call("search", query="모듈 %s" % chr(0xAC00 + 850))["hits"]
+    assert hit["session_id"] == "s1"

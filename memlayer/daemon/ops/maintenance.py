@@ -5,8 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 
 from memlayer import compose
@@ -14,11 +12,10 @@ from memlayer.config import is_outdated, what_holds
 from memlayer.consolidation.extractor import RULES
 from memlayer.daemon.ops.requests import OPEN_WAIT_S, Fields, Progress, limit_of, project_of, services_of
 from memlayer.daemon.resources import memory
-from memlayer.daemon.resources.jobs import go_second
 from memlayer.daemon.resources.state import State, no_report
 from memlayer.daemon.tasks import derived, intake, reading, vectors
 from memlayer.edge.capture import spool
-from memlayer.errors import EmbedderError, UserError
+from memlayer.errors import UserError
 from memlayer.indexing import repair as repairing
 from memlayer.ports import Store
 from memlayer.records.tombstones import Tombstones
@@ -59,12 +56,14 @@ def flush(state: State, arguments: ops.Flush, progress: Progress) -> ops.Settled
     services_of(state)
     if not arguments.wait:
         state.jobs.submit("flush", lambda: settle(state))
+        vectors.submit_embedding(state)
         waiting = len(spool.waiting(state.home))
         return ops.Settled(waiting=waiting, unembedded=-1)
     state.embedder.settled.wait(OPEN_WAIT_S)
     # A job of its own name: one that waits already would report its progress to somebody else.
     done: ops.Settled = state.jobs.submit("flush %d" % id(arguments), lambda: settle(state, progress)).result()
-    return done
+    embedded = vectors.embed_all(state, progress)
+    return done.changed(embedded=embedded, unembedded=vectors.missing(state) if state.embedder() is not None else -1)
 
 
 def files(state: State, arguments: ops.Files, progress: Progress) -> ops.MemoryFiles:
@@ -100,10 +99,10 @@ def reindex(state: State, arguments: ops.Reindex, progress: Progress) -> ops.Rei
         repairing.mark_turns(services.store, services.ingest)
         consolidated = intake.consolidate_now(state, progress)
         rebuild(state, progress)
-        embed_missing(state, progress)
         return ops.Reindexed(chunks=services.store.stats().chunks, consolidated=consolidated)
 
     done: ops.Reindexed = state.jobs.submit("reindex %d" % id(arguments), job).result()
+    vectors.embed_all(state, progress)
     return done
 
 
@@ -146,38 +145,20 @@ def stop(state: State, arguments: ops.Stop, progress: Progress) -> ops.Stopped:
 # -- upkeep
 
 
-@contextmanager
-def _reporting(state: State, doing: str, phase: str, progress: Progress) -> Iterator[Callable[[int, int], None]]:
-    """Report a rebuild to `status` and whoever waits; free its memory."""
-
-    def report(done: int, total: int) -> None:
-        state.rebuilding = "%s %d of %d" % (doing, done, total)
-        progress(phase, done, total)
-
-    try:
-        yield report
-    finally:
-        state.rebuilding = ""
-        memory.give_back()
-
-
-def embed_missing(state: State, progress: Progress = no_report) -> int:
-    """Embed chunks without a vector of the current model; return their number."""
-    go_second()
-    with _reporting(state, "embedding", "embed", progress) as report:
-        try:
-            return state.services.result().indexer.embed_missing(state.settings.embedding.batch_size, report)
-        except EmbedderError as bad:
-            vectors.leave_for_later(state, bad)
-            return 0
-
-
 def rebuild(state: State, progress: Progress = no_report) -> int:
     """Build the search index anew; return the number of memories."""
     services = state.services.result()
     services.tasks.rebuild()
-    with _reporting(state, "indexing", "index", progress) as report:
+
+    def report(done: int, total: int) -> None:
+        state.rebuilding = "indexing %d of %d" % (done, total)
+        progress("index", done, total)
+
+    try:
         return repairing.rebuild(services.store, services.indexer, report)
+    finally:
+        state.rebuilding = ""
+        memory.give_back()
 
 
 def mend(state: State, progress: Progress = no_report, *, is_requested: bool = False) -> ops.Repaired:
@@ -238,8 +219,6 @@ def settle(state: State, progress: Progress = no_report) -> ops.Settled:
     consolidated = intake.consolidate_now(state, progress)
     derived.publish(state)
     derived.sync_all(state)
-    embedder = state.embedder()
-    embedded = embed_missing(state, progress)
     progress("upkeep", 0, 1)
     services.store.upkeep()
     intake.save_small(state)
@@ -248,6 +227,4 @@ def settle(state: State, progress: Progress = no_report) -> ops.Settled:
         taken=taken,
         consolidated=consolidated,
         waiting=len(spool.waiting(state.home)),
-        embedded=embedded,
-        unembedded=services.store.count_unembedded(embedder.fingerprint) if embedder is not None else -1,
     )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 import time
+from concurrent.futures import Future
 
 from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.jobs import go_second
-from memlayer.daemon.resources.state import State
+from memlayer.daemon.resources.state import Progress, State
 from memlayer.errors import EmbedderError
 
 log = logging.getLogger(__name__)
@@ -15,12 +16,20 @@ EMBED_S = 2.0  # of the writer at a time: a provider may take minutes for a larg
 EMBED_AGAIN_S = 30.0
 
 
-def submit_embedding(state: State) -> None:
-    """Have chunks without a vector of the current model embedded, in parts."""
-    state.jobs.submit("embed", lambda: _embed_part(state))
+def submit_embedding(state: State) -> Future[int]:
+    """Have chunks without a vector embedded; return how many are left."""
+    return state.jobs.submit("embed", lambda: _embed_part(state))
 
 
-def _embed_part(state: State) -> None:
+def embed_all(state: State, progress: Progress) -> int:
+    """Embed all chunks, other jobs in between; return their number."""
+    total = missing(state)
+    while left := submit_embedding(state).result():
+        progress("embed", max(0, total - left), total)
+    return total - missing(state)
+
+
+def _embed_part(state: State) -> int:
     """Embed chunks for EMBED_S, and come again for more. The writer's job."""
     services = state.services.result()
     go_second()
@@ -34,12 +43,13 @@ def _embed_part(state: State) -> None:
                 state.to_embed = max(state.to_embed, left)
                 state.rebuilding = "embedding %d of %d" % (state.to_embed - left, state.to_embed)
                 submit_embedding(state)
-                return
+                return left
         state.unembedded_why, state.to_embed = "", 0
     except EmbedderError as bad:
-        leave_for_later(state, bad)
+        _leave_for_later(state, bad)
     finally:
         memory.give_back()
+    return 0
 
 
 def missing(state: State) -> int:
@@ -48,7 +58,7 @@ def missing(state: State) -> int:
     return state.services.result().store.count_unembedded(embedder.fingerprint) if embedder is not None else 0
 
 
-def leave_for_later(state: State, bad: EmbedderError) -> None:
+def _leave_for_later(state: State, bad: EmbedderError) -> None:
     """Note that chunks stay without vectors; raise a local model's error."""
     embedder = state.embedder()
     if embedder is None or not embedder.place:

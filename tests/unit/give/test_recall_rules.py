@@ -256,7 +256,7 @@ def test_chunks_of_another_model_are_judged_by_their_words(home: Path) -> None:
     [stale] = memory.ask(PORT_AGAIN, EVERYTHING).candidates
     assert stale.chunk.memory_id == told.id and stale.score.vector is None
     assert stale.score.relevance == stale.score.lexical
-    memory.indexer.embed_missing(16)
+    memory.indexer.embed_some(16)
     [fresh] = memory.ask(PORT_AGAIN, EVERYTHING).candidates
     assert fresh.score.vector is not None
 
