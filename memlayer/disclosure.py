@@ -35,13 +35,15 @@ MAX_LISTED = 12  # files, commands and versions of a memory
 class IndexEntry:
     """A hit of a search.
 
-    summary: its best sentence. project: "" within a single one. newer: citation of its successor.
+    summary: its best sentence. project: "" within a single one. newer: citation of its successor. mark: of the
+    checked-out code.
     """
 
     memory: Memory
     summary: str
     project: str = ""
     newer: str = ""
+    mark: str = ""
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,7 @@ def _index_line(entry: IndexEntry) -> str:
     outdated = " (outdated, see [mem:%s])" % entry.newer if entry.newer else ""
     memory = entry.memory
     head = "- [mem:%s] %s %s%s%s: " % (memory.citation, day_of(memory.at_ms), label_of(memory), place, outdated)
+    head += entry.mark
     return head + shortened(
         flatten(memory.headline or entry.summary), SUMMARY_CHARS, LINE_TOKENS - estimate_tokens(head)
     )

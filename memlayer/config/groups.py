@@ -124,10 +124,15 @@ class NoteSettings(Group):
 
 
 class MomentSettings(Group):
-    """What git is asked about open work."""
+    """What git is asked about notes and open work."""
 
     changed_ground: bool = setting(
         True, "Ask git, in the background, which open work is pushed or has commits on its files since."
+    )
+    checked_notes: bool = setting(
+        True,
+        "Look up the names of code in notes. `(since changed)` stands before a note whose file, symbol, "
+        "version or command is gone, `(on branch X)` before one said on a branch that is not merged here.",
     )
 
     @model_validator(mode="before")

@@ -17,7 +17,7 @@ from memlayer.daemon import opening
 from memlayer.daemon.hook_call import Answer, Handler, HookCall, begin_call, count_kept, serve
 from memlayer.daemon.resources import notes_offer
 from memlayer.daemon.resources.state import Send, State
-from memlayer.daemon.tasks import batches, intake, reading, task_commits
+from memlayer.daemon.tasks import batches, code_check, intake, reading, task_commits
 from memlayer.daemon.tasks import flush as flushing
 from memlayer.edge.bootstrap import health
 from memlayer.edge.capture import spool
@@ -145,6 +145,7 @@ def _is_over(state: State, session_id: str, project_id: str) -> bool:
 
 def _start_context(state: State, call: HookCall) -> str:
     payload, session = call.payload, call.session
+    checking = state.recalls.submit(code_check.look, state, session.project_id, call.place.root)
     if payload.model and payload.model != session.model:
         session.model = payload.model
         state.sessions.changed(session)
@@ -170,11 +171,13 @@ def _start_context(state: State, call: HookCall) -> str:
     for job in catching_up:
         _wait(job, wait_until)
     if payload.source == "compact":
-        return _after_compaction(state, session, call.ends_s)
-    # The writer renews it after each batch, so it is as fresh as the store.
-    return working_set.without_host_lines(
-        registry.read_working_set(state.home, call.place), _host_lines(state, session)
-    )
+        block = _after_compaction(state, session, call.ends_s)
+    else:  # the writer renews it after each batch, so it is as fresh as the store
+        block = registry.read_working_set(state.home, call.place)
+        block = working_set.without_host_lines(block, _host_lines(state, session))
+    _wait(checking, min(call.ends_s, time.monotonic() + CATCH_UP_WAIT_S))
+    marks = code_check.marks(state, session.project_id, call.place.root)
+    return working_set.marked(block, marks, state.rules.working_set.max_chars)
 
 
 def _after_compaction(state: State, session: Session, ends_s: float) -> str:
@@ -250,7 +253,8 @@ def _recall(state: State, call: HookCall) -> Recalled:
         )
     rules = state.rules_for(call.place).recall
     scope, host_lines = state.scope(session.project_id), _host_lines(state, session)
-    return services.recall.answer(call.payload.prompt, scope, rules, session, host_lines)
+    marks = code_check.marks(state, session.project_id, call.place.root)
+    return services.recall.answer(call.payload.prompt, scope, rules, session, host_lines, marks)
 
 
 def answer_prompt(state: State, call: HookCall) -> Answer:
@@ -386,7 +390,9 @@ def answer_subagent_start(request: protocol.Request, send: Send, state: State) -
         if project.enabled(place.root) and state.settings.working_set.enabled:
             if state.waiting.answered(state.projects.find(folder)[0]):
                 batches.taken_in(state, TAKING_SHARE * (request.deadline_ms / 1000 - RESERVE_S))
-            context = working_set.in_short(registry.read_working_set(state.home, place), SUBAGENT_CHARS)
+            block, project_id = registry.read_working_set(state.home, place), state.projects.find(folder)[0]
+            block = working_set.marked(block, code_check.marks(state, project_id, place.root), len(block))
+            context = working_set.in_short(block, SUBAGENT_CHARS)
     send(protocol.REPLY, hook_reply("subagent_start", context))
 
 

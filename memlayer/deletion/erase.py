@@ -15,6 +15,7 @@ from memlayer.indexing.indexer import drop_unused
 from memlayer.notes.reading_log import ReadingLog
 from memlayer.ports import DeletionPlan, Removed, Store, VectorCache
 from memlayer.records import small_files
+from memlayer.records.ground import Ground
 from memlayer.records.sessions import Sessions
 from memlayer.tasks.book import TaskBook
 
@@ -110,6 +111,7 @@ class Erasure:
                 self.sessions.changed(session)
         self.sessions.save_changed()
         self.readings.forget(events)
+        Ground(self.home).forget(project_ids, memories)
         self.tasks.forget(plan)
         removed = self.store.forget(plan)
         drop_unused(self.store, self.cache)

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from types import MappingProxyType
 
 from memlayer.edge.capture.noise import recallable
 from memlayer.edge.redaction.privacy import without_marks
@@ -41,6 +42,7 @@ from memlayer.turns.questions import is_still_open
 SURER = 2.0  # times min_chance for each entry after the first: on real sessions they are noise far more often
 
 MAX_QUERY_CHARS = 100_000
+NO_MARKS: Mapping[str, str] = MappingProxyType({})
 LISTED = 3  # times the entries of another block, of open work that is asked for
 SNIPPET_CHARS = 240  # of a turn that is its own outcome
 POSSIBLE = 0.5  # of the least chance, from which a matter is looked up
@@ -88,8 +90,11 @@ class Pipeline:
             self._repeats, self._crowded, self._taken_back, self._host_says,
         )  # fmt: skip
 
-    def run(self, candidates: Sequence[Candidate]) -> str:
-        """Set each candidate's reason and snippet, and return the block."""
+    def run(self, candidates: Sequence[Candidate], marks: Mapping[str, str] = NO_MARKS) -> str:
+        """Set each candidate's reason and snippet, and return the block.
+
+        marks: citation -> words before an entry.
+        """
         own = [
             candidate.chunk
             for candidate in candidates
@@ -101,6 +106,7 @@ class Pipeline:
             reasons = (stage(candidate) for stage in self._stages)
             candidate.reason = next((reason for reason in reasons if reason), Reason.KEPT)
             if candidate.kept:
+                candidate.snippet = marks.get(candidate.citation, "") + candidate.snippet
                 self._turns.add(turn_of(chunk))
                 self._kept.append(candidate)
                 self._has_team |= chunk.known_kind is Kind.TEAM
@@ -271,10 +277,12 @@ class Recall:
         rules: RecallRules,
         session: Session | None = None,
         host_lines: host_memory.HostLines = (),
+        marks: Mapping[str, str] = NO_MARKS,
     ) -> Recalled:
         """Return the block for a prompt. Raises StoreError.
 
         session: the one whose context must not be repeated. host_lines: of the host's memory, which must not be either.
+        marks: citation -> words before a note that the checked-out code speaks against.
         """
         started = time.perf_counter()
         # A Mac's file names are decomposed. Marks of redaction are nobody's words.
@@ -286,7 +294,8 @@ class Recall:
             return Recalled("", mode, Gate.NOTHING_ASKED)
         session_words = self.live.of(session.id, session.context_since_ms) if session is not None else SessionWords()
         if is_plan(prompt):
-            return self._of_plan(prompt, scope, rules, session if not session_words.prompts else None, started)
+            of_plan = session if not session_words.prompts else None
+            return self._of_plan(prompt, scope, rules, of_plan, started, marks)
         query = reduce_prompt(prompt)
         if asks_open_work(query.text) and (tasks := self._open_work(scope)):
             return self._listed(tasks, query, rules, is_first=session is not None and not session_words.prompts)
@@ -316,7 +325,7 @@ class Recall:
         pipeline = Pipeline(
             self.superseded, session, rules.min_chance, rules.budget, rarity.shown, host_lines, withheld
         )
-        block = pipeline.run(candidates)
+        block = pipeline.run(candidates, marks)
         took_ms = (time.perf_counter() - started) * 1000
         is_first = session is not None and not session_words.prompts
         rows = tuple(candidates)
@@ -357,7 +366,13 @@ class Recall:
         return Recalled(block, self._mode(), Gate.OPEN, query, None, 1.0, tuple(tasks), is_first=is_first)
 
     def _of_plan(
-        self, prompt: str, scope: Scope, rules: RecallRules, session: Session | None, started: float
+        self,
+        prompt: str,
+        scope: Scope,
+        rules: RecallRules,
+        session: Session | None,
+        started: float,
+        marks: Mapping[str, str],
     ) -> Recalled:
         """Return the notes for an accepted plan that begins a session.
 
@@ -366,7 +381,7 @@ class Recall:
         query = plan_query(prompt)
         notes = self._notes(query, scope, ()) if session is not None else []
         pipeline = Pipeline(self.superseded, session, rules.min_chance, rules.budget, {})
-        block = pipeline.run(notes)
+        block = pipeline.run(notes, marks)
         if not block:
             return Recalled("", self._mode(), Gate.PLAN, query, candidates=tuple(notes))
         took_ms = (time.perf_counter() - started) * 1000

@@ -192,6 +192,21 @@ def without_host_lines(block: str, host_lines: host_memory.HostLines) -> str:
     return listed_start.without_empty_headings(lines) if len(said) < len(entries) else ""
 
 
+def marked(block: str, marks: Mapping[str, str], max_chars: int) -> str:
+    """Return a working set with marks before lines, by citation.
+
+    A line whose mark has no room is left out.
+    """
+    lines: list[str] = []
+    room = max(max_chars, len(block)) - len(block)
+    for line in block.split("\n"):
+        mark = marks.get(line.rpartition("[mem:")[2].removesuffix("]"), "") if line.startswith("- ") else ""
+        is_told = len(mark) <= room
+        lines += ["- " + mark + line[2:] if mark else line] if is_told else []
+        room += -len(mark) if is_told else len(line) + 1
+    return listed_start.without_empty_headings(lines)
+
+
 def in_short(block: str, max_chars: int) -> str:
     """Return the head of a working set for a subagent."""
     lines, left = [context_block.HEADER, context_block.SHORT_EXPLANATION], max_chars

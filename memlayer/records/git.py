@@ -10,6 +10,10 @@ import os
 import subprocess
 from collections.abc import Mapping, Sequence
 
+from memlayer.edge.home import project
+
+LIMIT_S = 10.0
+
 # For each call, also of a share.
 CONFIGURATION = {
     "core.hooksPath": "/dev/null",
@@ -58,3 +62,9 @@ def run(
         ["git", "--no-pager", *options, *words], input=sent, capture_output=True, timeout=limit_s, check=False, cwd="/",
         env={**kept, **ENVIRONMENT, **(environment or {}), "GIT_ALLOW_PROTOCOL": protocols},
     )  # fmt: skip
+
+
+def in_folder(folder: str, *words: str, limit_s: float = LIMIT_S) -> subprocess.CompletedProcess[bytes]:
+    """Run git in a folder, not in one above. Raises as run()."""
+    above = {"GIT_CEILING_DIRECTORIES": os.path.dirname(project.real(folder))}
+    return run(["-C", folder, *words], limit_s=limit_s, environment=above)

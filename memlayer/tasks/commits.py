@@ -11,11 +11,9 @@ import subprocess
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from memlayer.edge.home import project
 from memlayer.records import git
 from memlayer.turns.outcome import is_same_file
 
-GIT_LIMIT_S = 10.0
 MAX_COMMITS = 3000
 _LOG = ("log", "--no-merges", "--no-renames", "--no-relative", "--no-ext-diff", "--no-textconv", "--name-only", "-z",
         "--format=%x01%ct")  # fmt: skip
@@ -37,10 +35,8 @@ _OF_A_PUSH = re.compile(
 
 def _git(folder: str, *words: str) -> str:
     """Return git's output in a folder, "" where it fails."""
-    # The folder itself, not a repository above it.
-    above = {"GIT_CEILING_DIRECTORIES": posixpath.dirname(project.real(folder))}
     try:
-        done = git.run(["-C", folder, *words], limit_s=GIT_LIMIT_S, environment=above)
+        done = git.in_folder(folder, *words)
     except (OSError, subprocess.SubprocessError):
         return ""
     return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else ""

@@ -11,11 +11,14 @@ from pathlib import Path
 import pytest
 
 from memlayer.edge.home.project import locate
+from memlayer.model import replace
 from memlayer.records import git as git_calls
+from memlayer.records.ground import Ground
 from memlayer.records.projects import git_setting, root_commit
 from memlayer.sharing.git_engine import GitEngine, without_login
 from memlayer.tasks.commits import changes_since
 from tests.support.repositories import git, repository
+from tests.support.store_rows import make_memory
 
 # Settings that name a program, each with the value's form.
 PROGRAMS = {
@@ -76,6 +79,14 @@ def asked(folder: Path) -> None:
     changes_since(str(folder), 1)
     root_commit(place.git_dir)
     git_setting(place.git_dir, "user.name")
+    ground = Ground(str(folder.parent / "home"))
+    note = replace(make_memory(1, "정산은 정산.py의 `round_down()`에서 한다."), files=("정산.py",))
+    for branch in ("곁가지", "다른-것"):  # of a note, and another one that is checked out
+        (folder / ".git" / "HEAD").write_text("ref: refs/heads/%s\n" % branch)
+        git(folder, "-c", "core.hooksPath=/dev/null", "update-ref", "refs/heads/" + branch, "refs/heads/main")
+        ground.note("p1", [note], lambda _: str(folder))
+        ground.look("p1", str(folder))
+    (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -45,11 +45,7 @@ def branch_of(root: str) -> str:
 
     git itself is not run: a repository's settings can make it run programs.
     """
-    marker = os.path.join(root, ".git")
-    pointer = _first_line(marker)
-    if pointer.startswith("gitdir:"):  # a linked work tree, or a submodule
-        marker = os.path.join(root, pointer[7:].strip())
-    head = _first_line(os.path.join(marker, "HEAD"))
+    head = places.head_of(root)
     return _name(head.removeprefix("ref: refs/heads/")) if head.startswith("ref: ") else _name(head)[:12]
 
 
@@ -73,10 +69,6 @@ def project_notes(folder: str) -> str:
 
 def _text(path: Path) -> str:
     return plain(paths.read_start(str(path), MAX_BYTES, follow_links=False).decode("utf-8", "replace")).strip()
-
-
-def _first_line(path: str) -> str:
-    return paths.read_start(path, 4096).decode("utf-8", "replace").partition("\n")[0].strip()
 
 
 def _name(text: str) -> str:

@@ -20,7 +20,7 @@ from memlayer.daemon.ops.requests import (
 )
 from memlayer.daemon.ops.requests import scope_of as scope_of_folder
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import derived, reading
+from memlayer.daemon.tasks import code_check, derived, reading
 from memlayer.disclosure import Detail, IndexEntry, Neighbourhood
 from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import clean
@@ -71,6 +71,8 @@ def search(state: State, arguments: tool_ops.MemSearch, progress: Progress) -> t
         entries, total = _open_work(services_of(state), scope, limit)
     if scope.project_ids is None:
         entries = [replace(entry, project=state.projects.name(entry.memory.project_id)) for entry in entries]
+    marks = code_check.of_folder(state, arguments.project_dir)
+    entries = [replace(entry, mark=marks.get(entry.memory.citation, "")) for entry in entries]
     text = disclosure.index_text(arguments.query, entries, total=total)
     return tool_ops.TextForModel(text=text, ids=[entry.memory.citation for entry in entries])
 

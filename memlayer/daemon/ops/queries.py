@@ -24,6 +24,7 @@ from memlayer.daemon.ops.requests import (
     session_named,
 )
 from memlayer.daemon.resources.state import State
+from memlayer.daemon.tasks import code_check
 from memlayer.disclosure import label_of
 from memlayer.edge.redaction.privacy import redact
 from memlayer.give.candidate import Candidate
@@ -63,7 +64,8 @@ def recall(state: State, arguments: ops.Recall, progress: Progress) -> ops.Recal
     session_id = session_named(state, arguments.session_id, scope)
     session = state.sessions.get(session_id) if session_id else None
     rules = state.rules_for(place).recall
-    recalled = services.recall.answer(redact(arguments.prompt), scope, rules, session)
+    marks = code_check.look(state, project_id, place.root)
+    recalled = services.recall.answer(redact(arguments.prompt), scope, rules, session, marks=marks)
     mode, why = state.mode()
     return ops.Recalled(
         block=recalled.block,
@@ -122,10 +124,12 @@ def search(state: State, arguments: ops.Search, progress: Progress) -> ops.Hits:
     )
     mode, why = state.mode()  # as it is after the query was embedded, or not
     rarity = services.terms.weights(query.terms)
+    marks = code_check.of_folder(state, arguments.project_dir)
 
     def row(hit: Found) -> ops.Hit:
         place = lines.of(hit.memory)
-        mark = ("(older; newer: %s) " % hit.newer if hit.newer else "") + mark_of(hit.memory)
+        mark = ("(older; newer: %s) " % hit.newer if hit.newer else "") + marks.get(hit.memory.citation, "")
+        mark += mark_of(hit.memory)
         return row_of(
             state,
             hit.memory,

@@ -23,6 +23,7 @@ from memlayer.edge.ipc import protocol
 from memlayer.errors import EmbedderError
 from memlayer.model import GLOBAL, Scope
 from memlayer.ports import Embedder
+from memlayer.records.ground import Ground
 from memlayer.records.metrics import Metrics
 from memlayer.records.projects import Projects
 from memlayer.records.sessions import Sessions
@@ -156,12 +157,14 @@ class State:
     rule_notices: RuleNotices = field(default_factory=RuleNotices)
     waiting: Waiting = field(default_factory=Waiting)
     rules: compose.Rules = field(init=False)
+    ground: Ground = field(init=False)
     _by_project: dict[str, tuple[float, compose.Rules]] = field(default_factory=dict)
 
     _file: tuple[int, int] | None = None  # modification time and size of the settings when they were read
 
     def __post_init__(self) -> None:
         self.rules = compose.Rules.of(self.settings)
+        self.ground = Ground(self.home)
         self._file = _file_of(self.home)
 
     def read_settings(self) -> bool:

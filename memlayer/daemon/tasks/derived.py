@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from memlayer.compose import Services
 from memlayer.daemon.resources.jobs import go_second
 from memlayer.daemon.resources.state import State
+from memlayer.daemon.tasks import code_check
 from memlayer.edge.home import registry
 from memlayer.give import working_set
 from memlayer.memory_files.edits import EditCounts
@@ -53,6 +54,7 @@ def renew(state: State, project_ids: Iterable[str]) -> None:
     for project_id in project_ids:
         services.recall.refresh(project_id)
         write_starts(state, [project_id])
+        code_check.note(state, project_id)
         state.unpublished.discard(project_id)
 
 

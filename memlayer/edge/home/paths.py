@@ -47,6 +47,7 @@ reading_now = under("reading.pid")  # while a language model reads a session: th
 readings = under("readings")  # what a language model was shown of each session
 reviewed = under("reviewed.json")  # decisions of `memlayer review`, ids alone
 working_sets = under("working_sets")
+noted_names = under("noted_names")  # names of code in notes, by which they are checked
 projects = under("projects.json")
 settings = under("config.yaml")
 model_use = under("model_use.json")  # tokens spent by the language model, once one was turned on

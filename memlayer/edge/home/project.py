@@ -169,6 +169,27 @@ def _common_git_dir(marker: str) -> str:
     return os.path.normpath(os.path.join(git_dir, shared)) if shared else git_dir
 
 
+def head_of(root: str) -> str:
+    """Return what a work tree's HEAD holds, "" outside git."""
+    return _first_line(os.path.join(_own_git_dir(root), "HEAD")) if root else ""
+
+
+def state_of(root: str) -> tuple[str, int, int]:
+    """Return a work tree's HEAD, its index's time and size."""
+    try:
+        index = os.stat(os.path.join(_own_git_dir(root), "index"))
+    except OSError:
+        return head_of(root), 0, 0
+    return head_of(root), index.st_mtime_ns, index.st_size
+
+
+def _own_git_dir(root: str) -> str:
+    """Return the git folder of a work tree, not the common one."""
+    marker = os.path.join(root, ".git")
+    pointer = _first_line(marker) if os.path.isfile(marker) else ""
+    return os.path.join(root, pointer[7:].strip()) if pointer.startswith("gitdir:") else marker
+
+
 def born_of(git_dir: str) -> str:
     """Return when git wrote a file that it writes once.
 

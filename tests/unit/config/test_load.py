@@ -53,7 +53,7 @@ def test_a_variable_wins_over_the_file(home: Path) -> None:
 
 def test_setting_without_effect_is_no_mistake(home: Path) -> None:
     user_file(home, "moments:\n  changed_files: true\n  changed_ground: false")
-    assert load_settings(str(home), {}).moments.model_dump() == {"changed_ground": False}
+    assert load_settings(str(home), {}).moments.changed_ground is False
     user_file(home, "files:\n  changed_files: true")
     with pytest.raises(UserError, match="no such setting"):
         load_settings(str(home), {})
