@@ -1,23 +1,22 @@
-"""Secrets in command lines, calls of code, URLs, `Authorization` headers and cookies.
-
-All patterns of commands but the capital ones are for lower-case text. A match ends where the value begins.
-"""
+"""Secrets in calls of code, URLs, `Authorization` headers and cookies."""
 
 from __future__ import annotations
 
 import re
 
 from memlayer.edge.redaction import budget
+from memlayer.edge.redaction.typed_secrets import typed_cuts
 from memlayer.edge.redaction.value_traits import (
     ORDINARY_WORDS,
     cut_out,
+    is_mixed,
     is_no_literal,
     is_ordinary_word,
     is_placeholder,
     is_reference,
     looks_random,
     lowered,
-    rows,
+    unquoted,
 )
 
 _LOGIN = (
@@ -48,24 +47,13 @@ _USER_CALLS = (
     ),
 )  # fmt: skip
 # `auth=('kim', 'X')`, `'auth' => ['kim', 'X']`: other pairs may stand there as well.
+# `keyring.set_password("shop", "kim", "X")`
+_SETTER = r"(?:set|change|update|put|store)_?(?:passw|secret|token|credential)[a-z_]{0,10}\((?:%s){0,3}%s(?=\))" % (
+    _ARGUMENT,
+    _SECRET,
+)
 _AUTH_PAIR = r"auth(?<![a-z]auth)[\"']?[ ]?(?:=|:|=>)[ ]?[(\[]\s{0,20}" + _ARGUMENT + _SECRET
 _ORACLE_ADDRESS = r"jdbc:oracle:(?:thin|oci8?):[\w.-]{1,60}/\\{0,3}[\"']?(?P<secret>[^\s\"'@]{3,100})@"
-
-_FLAGS: list[list[str]] = []  # word, flag, program of each row of flags.tsv, once it was read
-_FLAG = (
-    r"--(?<![\w-]--)(?:[a-z0-9]{1,20}-){0,4}(?:password|passwd|passphrase|pass|token|secret|api-key|apikey|access-key"
-    r"|secret-key|auth-key|license-key)(?:[ ]+|=)[\"']{0,5}(?=[^\s\"'-])"
-)
-_USER_FLAG = r"-(?<=\s-)(?:[a-z]{0,6}u|-user|-proxy-user)[ =]?[\"']?[^\s:\"'/]{1,80}:"
-_CAPITAL_P = r"-P(?<=\s-P)[ ]?[\"']{0,5}(?=[^\s\"'-])"
-# A password piped to a program that reads one from stdin. Each behind `echo` and `printf`.
-_PIPED_TO = ("-stdin", "--with-token", "secret", "kv put", "passwd", "login")
-_PIPED = (
-    r"[ ](?:-n[ ])?(?:[\"']?%s(?:\\\\?n)?[\"']?[ ])?[\"']{0,5}(?=[^\s|\"'$]{4,120}[\"']{0,5}[ ]?\|"
-    r"[^\n|]{0,80}(?:--(?:(?:password-)?stdin|with-token)\b"
-    r"|[ ](?:(?:secret|variable)[ ](?:create|set|put)|secrets[ ](?:create|versions[ ]add|set)|kv[ ]put|passwd)\b))"
-)
-_FLAG_VALUE = r"[^\s\"'`<>]+"
 
 _URL_REST = r"://[^\s\"'`<>\\]+"
 _URL_SIGNATURE = r"(?i)([?&;](?:sig|signature|x-amz-signature|x-goog-signature)=)(?=[^&#]*\d)[0-9A-Za-z%+/=_-]{16,}"
@@ -105,6 +93,8 @@ def call_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
     for literal, pattern in _USER_CALLS if "(" in low else ():
         if literal in low:
             cuts += _found(text, low, pattern)
+    if "set" in low or "change" in low or "update" in low or "put" in low or "store" in low:
+        cuts += [cut for cut in _found(text, low, _SETTER) if is_mixed(text[cut[0] : cut[1]])]
     if "auth" in low:
         cuts += [cut for cut in _found(text, low, _AUTH_PAIR) if not text[cut[0] : cut[1]].isalpha()]
     return cuts
@@ -122,79 +112,12 @@ def _found(text: str, low: str, pattern: str) -> list[tuple[int, int, str]]:
     return cuts
 
 
-def flag_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
-    """Return (start, end, kind) of secrets in commands; low: lower case."""
-    cuts: list[tuple[int, int, str]] = []
-    if "--" in low:
-        cuts += _flag_values(text, low, _FLAG, "password", None)
-    if "curl" in low or "wget" in low or "http" in low:
-        cuts += _flag_values(text, low, _USER_FLAG, "basic-auth", re.compile(r"(?:curl|wget|https?)\b"))
-    for word, flag, program in _FLAGS or rows("flags.tsv", _FLAGS):
-        capital = flag == "P" and " -P" in text
-        if word in (text if capital else low) and (capital or flag != "P"):
-            given = (text, _CAPITAL_P) if capital else (low, flag)
-            cuts += _flag_values(text, *given, "password", re.compile(program))
-    if any(word in low for word in _PIPED_TO):
-        for printed in ("echo", "printf"):
-            cuts += _flag_values(text, low, printed + _PIPED, "password", re.compile(""))
-    return cuts
-
-
-def _flag_values(
-    text: str, low: str, flag: str, kind: str, program: re.Pattern[str] | None
-) -> list[tuple[int, int, str]]:
-    """Return the values of a flag that follows `program` in its line."""
-    budget.check()
-    cuts = []
-    value = re.compile(_FLAG_VALUE)
-    past = 0
-    for match in re.compile(flag).finditer(low):
-        budget.check()
-        if match.start() < past:
-            continue
-        if program is not None:
-            line_start = low.rfind("\n", max(0, match.start() - 200), match.start()) + 1
-            if not program.search(low, max(line_start, match.start() - 200), match.start()):
-                continue
-        value_match = value.match(text, match.end())
-        if value_match is None or len(value_match.group()) < 3 or is_placeholder(value_match.group()):
-            continue
-        if program is None and is_reference(value_match.group()):
-            continue
-        # `--password options` is prose, `--token ACCESS_TOKEN` a manual's. A value piped to a login is neither.
-        piped = match.group().startswith(("echo", "printf", "convertto", "net use"))
-        if match.group().endswith(" ") and not piped and re.match(r"[A-Za-z]+$|[A-Z_]+$", value_match.group()):
-            continue
-        if kind == "basic-auth" and value_match.group().isdigit() and len(value_match.group()) <= 5:
-            continue
-        name = match.group()
-        past = max(value_match.end(), _end_of_quoted(text, match.end()))
-        cuts.append((value_match.start(), past, "token" if "token" in name else "api-key" if "key" in name else kind))
-    return cuts
-
-
-def _end_of_quoted(text: str, at: int) -> int:
-    """Return the end of a quoted value, opened before at, or 0."""
-    mark = text[at - 1]
-    end = text.find(mark, at, at + 200) if mark in "\"'" else -1
-    return 0 if end < 0 or "\n" in text[at:end] else end
-
-
 def hide_request_secrets(text: str) -> str:
     """Redact secrets in URLs, headers, cookies and command-line flags."""
     if "://" in text:
         text = re.sub(_URL_REST, _hide_in_url, text)
     low = lowered(text)
-    cuts: list[tuple[int, int, str]] = []
-    if "authorization" in low or "bearer " in low or "basic " in low:
-        value = re.compile(_HEADER_VALUE)
-        for match in re.compile(_HEADER).finditer(low):
-            budget.check()
-            value_match = value.match(text, match.end())
-            word = match.group("scheme") or match.group().strip()
-            if value_match and _is_credential(value_match.group(), word, match.group("scheme") is not None):
-                kind = "basic-auth" if word == "basic" else "bearer-token"
-                cuts.append((value_match.start(), value_match.end(), kind))
+    cuts = _header_cuts(text, low) if "authorization" in low or "bearer " in low or "basic " in low else []
     if "auth" in low and ('"auth"' in low or '"auth\\' in low):
         for match in re.compile(_REGISTRY_AUTH).finditer(text):
             if _names_user_and_password(match.group("secret")):
@@ -203,8 +126,24 @@ def hide_request_secrets(text: str) -> str:
         cuts += _cookies(text, low, _COOKIE)
     if "curl" in low:
         cuts += _cookies(text, low, _COOKIE_FLAG)
-    cuts += flag_cuts(text, low)
+    cuts += typed_cuts(text, low)
+    as_meant = unquoted(text)
+    if as_meant != text:
+        cuts += typed_cuts(as_meant, lowered(as_meant))
     return cut_out(text, cuts)
+
+
+def _header_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
+    cuts = []
+    value = re.compile(_HEADER_VALUE)
+    for match in re.compile(_HEADER).finditer(low):
+        budget.check()
+        value_match = value.match(text, match.end())
+        word = match.group("scheme") or match.group().strip()
+        if value_match and _is_credential(value_match.group(), word, match.group("scheme") is not None):
+            kind = "basic-auth" if word == "basic" else "bearer-token"
+            cuts.append((value_match.start(), value_match.end(), kind))
+    return cuts
 
 
 def _cookies(text: str, low: str, opening: str) -> list[tuple[int, int, str]]:

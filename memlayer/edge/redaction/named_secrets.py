@@ -22,7 +22,7 @@ from memlayer.edge.redaction.named_value_rules import (
     kind_of,
     quoted_is_secret,
 )
-from memlayer.edge.redaction.sentence_secrets import phrase_cuts
+from memlayer.edge.redaction.sentence_secrets import end_of_mixed, phrase_cuts
 from memlayer.edge.redaction.value_traits import (
     FOUR_GROUPS,
     HANGUL_VALUE,
@@ -79,6 +79,8 @@ def hide_named_secrets(text: str) -> str:
         from memlayer.edge.redaction.set_apart_secrets import set_apart_cuts
 
         cuts += set_apart_cuts(text, is_secret_of)
+    if cuts and not text.isascii():
+        cuts = [(start, end_of_mixed(text, end) if kind == "password" else end, kind) for start, end, kind in cuts]
     return cut_out(text, cuts)
 
 

@@ -76,6 +76,8 @@ _GETTER = (
     r"(?:getenv|get_?env\w{0,12}|env|env\w{0,8}\.(?:get|fetch|str)|environ\.(?:get|setdefault)|set_?default|fetch"
     r"|get_?(?:or_?default|property|string|value)|lookup\w{0,8}|config(?:\.get)?|option)\([\s\\]{0,20}[\"'][\w.-]*$"
 )
+_SETTER = r"(?:^|[ \t:(`\"'-])(?:set|setx|put|add|config|configure|create|write|update|save)[ :-][^\n;|&]*$"
+_SETTER_CALL = r"(?:^|[^a-z])(?:set|put|add|write|save|store)_?(?!default)[a-z_]{0,30}\([\s\\]{0,20}[\"'][\w.:/-]*$"
 _PLACE = " 안에"  # a key lies inside it
 _SUFFIX = (
     r"(?:[_-]?(?:access_?key|key_?base|key|value|val|string|str|text|plain|prod(?:uction)?|dev(?:elopment)?|staging|stg"
@@ -97,7 +99,7 @@ _NAMES = "|".join(
         "credentials?",
         "key(?![a-z])(?:" + _owned("key", _KEY_OWNERS, "[ _-]") + "|(?<=[_-]key)(?<!public[_-]key))",
         "비밀 ?번호", "비번", "패스워드", "패스프레이즈", "암호(?![화학문])", "토큰", "시크릿",
-        "키(?=[\\s는은가이를을:=：\"'])(?:" + _owned("키", _KOREAN_KEY_OWNERS, " ") + ")",
+        "키(?=[\\s는은가이를을:=：\"'(（「『\\[<])(?:" + _owned("키", _KOREAN_KEY_OWNERS, " ") + ")",
     ]
 )  # fmt: skip
 # A run that goes on for 60 characters is no name. Looking further from each of its parts would be slow.
@@ -126,7 +128,8 @@ NAMED_VALUE = _NAME + (
     + _PREPOSED
     + r"(?:is|was|will be|should be|to|became)[ ]?:?[ ](?:now[ ]|still[ ]|currently[ ]|set to[ ]|changed to[ ])?)"
     r"|(?P<korean>(?:[ ]?(?:는|은|가|이|를|을|도)|(?<=[가-힣]))[ ]?"
-    r"(?:[가-힣 ()]{0,20}(?:[:=：＝→]|->)[ ]?\n?|(?:[가-힣]{1,8}[ ]){0,3})(?=[!-~‘“가-힣]))"
+    r"(?:[가-힣 ()]{0,20}(?:[:=：＝→]|->)[ ]?\n?|(?:[가-힣]{1,8}[ ]){0,3})"
+    r"(?=[!-~‘“가-힣\u0400-\u04ff\u3040-\u30ff\u4e00-\u9fff]))"
     r"|(?P<bare>[ ](?=[!-~])))"
 )
 
@@ -136,6 +139,11 @@ def kind_of(match: re.Match[str]) -> str:
     name = match.group("name") + match.group("suffix")
     if match.group("name") in ("key", "키"):
         name = _name_before(match) + name
+    return kind_of_name(name)
+
+
+def kind_of_name(name: str) -> str:
+    """Return the kind of secret that a name in lower case announces."""
     for kind, signs in (
         ("password", ("pass", "pw", "psk", "비밀번호", "비밀 번호", "비번", "패스", "암호")),
         ("token", ("token", "토큰")),
@@ -169,6 +177,8 @@ def quoted_is_secret(value: str, text: str, match: re.Match[str]) -> bool:
         return "phrase" in match.group("name") and len(words) >= 3 and not any(is_ordinary_word(w) for w in words[:2])
     if match.group("call") and re.search(_GETTER, text[max(0, match.start() - 60) : match.start()].lower()):
         return is_mixed(value) and not (strict and not looks_random(value)) and not is_wordy(value)
+    if match.group("call") and _is_set(match, _SETTER_CALL) and _is_argument(value, kind, ""):
+        return True
     if match.group("call") and match.group("name") in ("password", "passwd", "passphrase") and not strict:
         return bool(match.group("close")) and is_mixed(value)
     if match.group("name") == "_auth":
@@ -187,6 +197,8 @@ def quoted_is_secret(value: str, text: str, match: re.Match[str]) -> bool:
 def bare_is_secret(value: str, whole: str, text: str, end: int, match: re.Match[str]) -> bool:
     """True for a secret without quotes; whole: with trailing signs."""
     kind = kind_of(match)
+    if match.group("bare") and _is_set(match, _SETTER) and _is_argument(value, kind, text[end : end + 1]):
+        return True
     if kind != "password" and match.group("bare") and len(value) < 16:
         return False  # `token count`: the usual words behind such a name
     if value.count("=") > 20:
@@ -250,6 +262,18 @@ def _unjoined_is_secret(value: str, kind: str, after: str, match: re.Match[str])
         and after[:1] not in ("=", "(")
         and (has_digit_and_letter(value) and not is_identifier(value) and not re.match(r"[a-z]+\d$", value))
     )
+
+
+def _is_set(match: re.Match[str], setter: str) -> bool:
+    """True for a name behind a setter: `aws configure set aws_secret_access_key`."""
+    return re.search(setter, match.string[max(0, match.start() - 80) : match.start()]) is not None
+
+
+def _is_argument(value: str, kind: str, after: str) -> bool:
+    """True for a setter's last argument that no word or number is."""
+    if len(value) < (6 if kind == "password" else 8) or after in ("(", "=") or is_no_literal(value):
+        return False
+    return has_digit_and_letter(value) and not (is_wordy(value) or re.match("[0-9A-F]+$", value))
 
 
 def _number_is_secret(value: str, after: str, match: re.Match[str]) -> bool:

@@ -10,8 +10,10 @@ import re
 
 from memlayer.edge.redaction import budget
 from memlayer.edge.redaction.command_secrets import call_cuts
+from memlayer.edge.redaction.named_value_rules import SECRET_NAME, TRIGGERS, kind_of_name
 from memlayer.edge.redaction.value_traits import (
     has_digit_and_letter,
+    is_issued,
     is_no_literal,
     is_passwordlike,
     is_placeholder,
@@ -34,9 +36,16 @@ _NAMED_IN_HANGUL = (
 )
 _COPULA = r"(?:이?야|이?예요|이?에요|입니다|이다|이고|이며|임|인데|이니|이?라고|이?였|이었|인가|이지|이?래|이?네)"
 _ENDING = r"(?:(?P<copula>%s)|(?P<means>으?로)|(?P<particle>[은는이가을를도만]))(?P<more>[가-힣]{0,3})$" % _COPULA
+_ENDING_ALONE = r"(?:%s|으?로|[은는이가을를도만])[!.~]?$" % _COPULA
 _GIVES = r"[ ]?(?:%s(?![가-힣]{3})|일 ?거|이거|이걸|(?:으?로)?[ ]?(?:쓰|써|썼|치면|치고|넣|입력하))" % _COPULA
 _CHANGES = r"[ ]?(?:바꿨|바꿔|바꾸|바꾼|변경|설정|해[ 줘뒀놨]|했|하[면자고]|통일|맞[추춰]|접속|로그인|들어가|걸[어었])"
 _MEANS = r"[ ]으?로[ ]"
+# Hangul behind a password in Latin letters: grammar where it begins with an ending, or is one syllable of grammar.
+_HANGUL_TAIL = r"[%s][%s0-9!#$%%^&*~+_]*" % (_HANGUL, _HANGUL)
+_GRAMMAR = (
+    r"(?:이(?:야|예요|에요|다|고|며|니|라고|라는|었|지|래|네|랑|더|거|걸)|예요|에요|입니다|인데|인가|라고|라는|였|으로|에서|까지|부터"
+    r"|한테|처럼|보다|니까|거든|쓰|써|썼|넣|입력|치[면고]|로%s|[은는이가을를도만의에와과로야임랑고]?[!.~]*$)" % _CHANGES
+)
 _LINE_ENDS = r"[ ]{0,8}[.,;)\]]?[ \t]*(?:[\r\n\"']|$)|[,;]|[.][ ]"
 # Words of talk about passwords: without them and without digits nothing is left of `최소8자이상`.
 _TALK = (
@@ -56,6 +65,7 @@ _SEED = (
 _PHRASES = (
     ("identified by", r"identified by[ ]+(?:password[ ]+)?['\"]{1,5}(?P<secret>[^'\"\n]{4,200})['\"]", "password"),
     ("secret set", r"secret set [^\n]{1,80}?(?:--body|-b)[ =]['\"]?(?P<secret>[^\s'\"]{8,400})", "secret"),
+    ("wifi:", r"wifi:(?:[^\n;]{0,80};){0,4}?p:\"?(?P<secret>(?:\\.|[^;\n\\\"]){4,100})", "password"),
     ("net use", r"net use [^\n]{1,120}/user:\S{1,60}[ ]+[\\'\"]{0,5}(?P<secret>[^\s'\"/\\]{4,200})", "password"),
     (" from ", r"pass(?:word|wd|phrase)[ ]from[ ]['\"`]?(?P<secret>[^\s'\"`]{4,200})['\"`]?[ ]to[ ]", "password"),
     (
@@ -113,11 +123,11 @@ _PUTTY = (
     r"(?P<secret>(?:(?:[ ]{0,8}\d{1,6}\t)?[A-Za-z0-9+/=]{8,}(?:\r?\n|\\+n|\b)){1,200})"
 )
 _JWK = r"\"(?:d|p|q|dp|dq|qi|k)\\{0,7}\"\s{0,3}:\s{0,3}\\{0,7}\"(?P<secret>[\w-]{20,})"
-# `the password you gave me (X)`
+# `the password you gave me (X)`, `인증키(X)를`
 _IN_BRACKETS = (
-    r"(?:pass(?:word|wd|code|phrase)(?:[ ][a-z']{1,12}){0,6}"
-    r"|(?:비밀번호|비번|암호|패스워드)[가-힣]{0,3}(?:[ ][가-힣]{1,8}){0,3})"
-    r"[ ]?\([\"'`]?(?P<secret>[^\s()\"'`]{6,80})[\"'`]?\)"
+    r"(?P<name>" + SECRET_NAME + r")(?<!pass)(?:[ ][a-z']{1,12}){0,6}(?:[가-힣]{1,3})?(?:[ ][가-힣]{1,8}){0,3}"
+    r"(?:[ ]?[(（「『]|[ ][\[<]|(?<=[가-힣])[\[<])[ ]{0,7}[\"'`]?"
+    r"(?P<secret>[^\s()\"'`（）「」『』\[\]<>\\]{6,80})[ ]{0,7}[\"'`]?[)）」』\]>]"
 )
 # Recovery codes replace a lost second factor.
 _CODE_STARTS = ("recovery", "backup", "rescue", "2fa", "otp", "복구", "백업")
@@ -181,6 +191,15 @@ def is_hangul_password(value: str) -> bool:
     return re.match("[%s!-~]{4,40}$" % _HANGUL, value) is not None and _is_password(value)
 
 
+def end_of_mixed(text: str, end: int) -> int:
+    """Return the end of a password whose Latin part ends here: `hunter2고래밥이야`."""
+    tail = re.compile(_HANGUL_TAIL).match(text, end)
+    if tail is None or re.match(_GRAMMAR, tail.group()):
+        return end
+    ending = re.search(_ENDING_ALONE, tail.group())
+    return ending.start() + end if ending else tail.end()
+
+
 def _given(value: str, rest: str, assigned: bool) -> str:
     """Return the value without its sentence's ending; "" for none."""
     value = value.rstrip(".,;:)]}")
@@ -200,8 +219,8 @@ def _given(value: str, rest: str, assigned: bool) -> str:
 def _is_password(value: str) -> bool:
     if not any("0" <= char <= "9" for char in value) or is_placeholder(value) or is_technical(value):
         return False
-    letters = re.sub("[^%s]" % _HANGUL, "", re.sub(_TALK, "", value))
-    return len(letters) >= 2
+    letters = re.sub("[^%sa-zA-Z]" % _HANGUL, "", re.sub(_TALK, "", value))
+    return len(letters) >= 2 and not letters.isascii()
 
 
 def phrase_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
@@ -215,7 +234,8 @@ def phrase_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
         if trigger in low:
             budget.check()
             spans = [m.span("secret") for m in re.compile(pattern).finditer(low)]
-            cuts += [(start, end, kind) for start, end in spans if _stands_alone(text[start:end])]
+            named = trigger == "wifi:"  # there a password has a field of its own
+            cuts += [(start, end, kind) for start, end in spans if named or _stands_alone(text[start:end])]
     for word, rest in _PAIR_STARTS:
         if word in low:
             budget.check()
@@ -239,12 +259,13 @@ def phrase_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
             cuts += [(start, end, "recovery-code") for start, end in spans]
     if '"kty' in low:
         cuts += [(*m.span("secret"), "private-key") for m in re.compile(_JWK).finditer(text)]
-    if "(" in low and any(word in low for word in ("pass", "비밀번호", "비번", "암호", "패스워드")):
-        spans = [m.span("secret") for m in re.compile(_IN_BRACKETS).finditer(low)]
-        cuts += [(start, end, "password") for start, end in spans if _is_passwordlike(text[start:end])]
     cuts += call_cuts(text, low)
     budget.check()
     as_meant = unquoted(text)
+    if any(sign in low for sign in "([<（「『") and any(word in low for word in TRIGGERS):
+        for match in re.compile(_IN_BRACKETS).finditer(lowered(as_meant)):
+            (start, end), kind = match.span("secret"), kind_of_name(match.group("name"))
+            cuts += [(start, end, kind)] if _is_in_brackets(text[start:end], kind) else []
     cuts += given_cuts(as_meant, lowered(as_meant))
     cuts += hangul_cuts(lowered(as_meant))
     if " as " in low and "pass" in low:
@@ -294,6 +315,12 @@ def _used_as_password(text: str, low: str) -> list[tuple[int, int, str]]:
         if end - start >= 5 and _stands_alone(text[start:end]):
             cuts.append((start, end, "password"))
     return cuts
+
+
+def _is_in_brackets(value: str, kind: str) -> bool:
+    if kind == "password":
+        return _is_passwordlike(value) or is_hangul_password(value)
+    return value.isascii() and is_issued(value) and (len(value) >= 12 or is_passwordlike(value))
 
 
 def _is_passwordlike(value: str) -> bool:

@@ -40,7 +40,6 @@ _JSON_DATA = r"\"(?:data|stringData)[ ]{0,15}\"\s{0,4}:\s{0,4}\{(?P<rows>[^{}]{0
 _JSON_ROW = r"\"[\w.-]{1,253}[ ]{0,15}\"\s{0,4}:\s{0,20}\"(?P<value>[^\"]{1,20000}?)[ ]{0,15}\""
 _JSON_KIND = r"\"kind[ ]{0,15}\"\s{0,4}:\s{0,20}\"(\w+)"
 _NEAR = 4000  # characters from a manifest's values to its kind
-_LINE_NUMBER = r"(?m)^[ ]{0,8}\d{1,6}\t"
 
 # The name in quotes or a tag, its value in a line below, or behind a joint of its own.
 _PAIRS = (
@@ -71,8 +70,6 @@ def set_apart_cuts(text: str, judge: Callable[[str, str], str]) -> list[tuple[in
     """
     cuts: list[tuple[int, int, str]] = []
     view = unquoted(text)
-    if "\t" in view:
-        view = re.sub(_LINE_NUMBER, lambda number: " " * len(number.group()), view)
     if "Secret" in text and re.search(_IS_SECRET, view):
         cuts += _manifest_cuts(view)
     low = lowered(view)

@@ -71,13 +71,27 @@ def _hide_hash(match: re.Match[str]) -> str:
 
 
 def hide_shaped_secrets(text: str) -> str:
-    """Return text with secrets of known shapes as `[redacted:<kind>]`."""
+    """Return text with secrets of known shapes as `[redacted:<kind>]`, those in pieces too."""
     if "--- BEGIN " in text or "---BEGIN " in text or "---END " in text:
         text = _hide_key_blocks(text)
+    if "[redacted:" not in text and not _long_words(text):
+        return text
+    text, literals = _hide_tokens(text)
+    if literals or "[redacted:" in text:
+        from memlayer.edge.redaction.split_secrets import hide_split_secrets
+
+        text = hide_split_secrets(text, literals, _hide_tokens)
+    return text
+
+
+def _hide_tokens(text: str) -> tuple[str, list[str]]:
+    """Return text without the tokens that are whole, and the literals of any in it."""
     searched = _long_words(text)
+    literals: list[str] = []
     for kind, prefixes, rest in shapes_of("prefix"):
         for prefix in prefixes:
             if prefix in searched:
+                literals.append(prefix)
                 start = re.escape(prefix)
                 # After `\\n`, a line break as JSON writes it, the n is no letter of a word.
                 alone = r"(?:(?<![0-9A-Za-z]%s)|(?<=\\[nrt]%s))" % (start, start)
@@ -91,7 +105,7 @@ def hide_shaped_secrets(text: str) -> str:
             text = _hide(text, kind, pattern)
     if text.count(".", 0, 1 << 20) >= 2:
         text = _hide(text, "discord-token", _DISCORD)
-    return text
+    return text, literals
 
 
 def _long_words(text: str) -> str:

@@ -88,6 +88,7 @@ _KOREAN_TALK = ("비밀번호", "비번", "암호", "입력", "이상", "확인"
 _MEANS = r"(?:으로|로)? ?(?:해시|해싱|암호화|인코딩)| ?(?:화면|페이지|버튼|컴포넌트|탭|폼|필드|칸)"
 _ANOTHER_NOUN = r" (?!값|내용|자체|문자열)[가-힣]{2,8}(?:은|는) $"
 _COPULA = r" ?(?:이?야|이?에요|예요|입니다|이다|임|이고|인데)"
+_LINE_NUMBER = r"(?m)^[ ]{0,8}\d{1,6}\t"
 _BASE64 = r"(?:[0-9A-Za-z+/_-]{4})+(?:[0-9A-Za-z+/_-]{2}==|[0-9A-Za-z+/_-]{3}=)$"
 
 
@@ -172,6 +173,17 @@ def looks_random(value: str) -> bool:
     if not letters or digits < 2 or is_wordy(piece):
         return False
     return _entropy_bits(piece) >= 3.0
+
+
+def is_issued(value: str) -> bool:
+    """True for a token without a name: no host, file, version, hash or joined words."""
+    if (
+        re.search(r"[@\\]|://|\.[a-z]{2,5}(?:[:/]|$)|:\d", value)
+        or re.match(r"[0-9a-f]{7,63}$", value)
+        or is_wordy(value)
+    ):
+        return False
+    return has_digit_and_letter(value) and not is_no_literal(value) and len(re.findall(r"\d+", value)) >= 2
 
 
 def _entropy_bits(value: str) -> float:
@@ -259,10 +271,11 @@ def lowered(text: str) -> str:
 
 
 def unquoted(text: str) -> str:
-    """Return text with line breaks and quotes unescaped, its length kept."""
+    """Return text without line numbers, escapes of breaks and quotes, its length kept."""
     if "\\" in text:
         text = re.sub(r"\\{1,15}[\"'nrt]", _unescaped, text)
-    return text.replace("'\"'\"'", "    '")
+    text = text.replace("'\"'\"'", "    '")
+    return re.sub(_LINE_NUMBER, lambda number: " " * len(number.group()), text) if "\t" in text else text
 
 
 def _unescaped(match: re.Match[str]) -> str:
