@@ -40,7 +40,7 @@ _ENDING_ALONE = r"(?:%s|으?로|[은는이가을를도만])[!.~]?$" % _COPULA
 _GIVES = r"[ ]?(?:%s(?![가-힣]{3})|일 ?거|이거|이걸|(?:으?로)?[ ]?(?:쓰|써|썼|치면|치고|넣|입력하))" % _COPULA
 _CHANGES = r"[ ]?(?:바꿨|바꿔|바꾸|바꾼|변경|설정|해[ 줘뒀놨]|했|하[면자고]|통일|맞[추춰]|접속|로그인|들어가|걸[어었])"
 _MEANS = r"[ ]으?로[ ]"
-# Hangul behind a password in Latin letters: grammar where it begins with an ending, or is one syllable of grammar.
+# Hangul behind a password in Latin letters that is grammar: an ending, or a particle alone.
 _HANGUL_TAIL = r"[%s][%s0-9!#$%%^&*~+_]*" % (_HANGUL, _HANGUL)
 _GRAMMAR = (
     r"(?:이(?:야|예요|에요|다|고|며|니|라고|라는|었|지|래|네|랑|더|거|걸)|예요|에요|입니다|인데|인가|라고|라는|였|으로|에서|까지|부터"

@@ -71,7 +71,7 @@ def _hide_hash(match: re.Match[str]) -> str:
 
 
 def hide_shaped_secrets(text: str) -> str:
-    """Return text with secrets of known shapes as `[redacted:<kind>]`, those in pieces too."""
+    """Return text with secrets of known shapes as `[redacted:<kind>]`."""
     if "--- BEGIN " in text or "---BEGIN " in text or "---END " in text:
         text = _hide_key_blocks(text)
     if "[redacted:" not in text and not _long_words(text):
@@ -85,7 +85,7 @@ def hide_shaped_secrets(text: str) -> str:
 
 
 def _hide_tokens(text: str) -> tuple[str, list[str]]:
-    """Return text without the tokens that are whole, and the literals of any in it."""
+    """Return text without whole tokens, and the literals in it."""
     searched = _long_words(text)
     literals: list[str] = []
     for kind, prefixes, rest in shapes_of("prefix"):

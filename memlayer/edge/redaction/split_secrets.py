@@ -60,7 +60,7 @@ def hide_split_secrets(text: str, literals: list[str], hide: Callable[[str], tup
 
 
 def _around(text: str, floor: int, joint: re.Match[str], joints: re.Pattern[str]) -> tuple[int, list[str], int]:
-    """Return the start, the pieces and the end of what a joint holds together."""
+    """Return start, pieces and end of a joint's token."""
     piece = re.compile("%s{1,%d}" % (_SIGN, _MOST_PIECE))
     before = piece.match(text[max(floor, joint.start() - _MOST_PIECE) : joint.start()][::-1])
     start = joint.start() - (before.end() if before else 0)
@@ -76,6 +76,6 @@ def _around(text: str, floor: int, joint: re.Match[str], joints: re.Pattern[str]
 
 
 def _goes_on(rest: str, after: str) -> bool:
-    """True for the rest of a hidden value: nothing else looks so in a line or literal of its own."""
+    """True for the rest of a hidden value, alone there."""
     alone = re.match(_NAMES_VALUE, after) is None and len(rest) >= _LEAST_REST
     return alone and (is_issued(rest) or looks_random(rest)) and is_passwordlike(rest)

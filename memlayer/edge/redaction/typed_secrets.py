@@ -1,4 +1,4 @@
-"""Secrets typed into a program: flags, a login's last argument, input, answers to its prompt.
+"""Secrets typed into a program: flags, last arguments, input, answers.
 
 All patterns but those of capital flags are for lower-case text. A match of a flag ends where the value begins.
 """
@@ -29,7 +29,7 @@ _USER_FLAG = r"-(?<=\s-)(?:[a-z]{0,6}u|-user|-proxy-user)[ =]?[\"']?[^\s:\"'/]{1
 _CAPITAL = r"-%s(?<=\s-%s)[ ]{0,8}[\"']{0,5}(?=[^\s\"'-])"
 _FLAG_VALUE = r"[^\s\"'`<>]+"
 
-# What a program reads: a here-string, a document of one line, what is piped to it.
+# Input of a program: a here-string, a document of one line, what is piped to it.
 _HERE = r"<<<[ ]{0,8}[\"']{0,5}(?P<secret>[^\s\"'$`]{4,120})"
 _DOCUMENT = (
     r"<<-?[ ]?[\"']?(?P<end>\w{2,20})[\"']?(?P<reader>[^\n\\]{0,80})(?:\n|\\n)[ \t]{0,8}(?P<secret>[^\s\\]{4,120})"
@@ -118,7 +118,7 @@ def _flag_values(
 
 
 def _is_given(value: str, flag: re.Match[str]) -> bool:
-    """True for the literal value of a flag; a vague flag needs one that looks like a secret."""
+    """True for a literal; behind a vague flag, for a likely one."""
     if is_reference(value):
         return False
     vague = flag.group("auth") or not flag.group().startswith("--")
@@ -133,7 +133,7 @@ def _end_of_quoted(text: str, at: int) -> int:
 
 
 def _input_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
-    """Return what is handed to a program that reads a secret."""
+    """Return the input of programs that read a secret."""
     found = []
     if "<<" in low:
         for match in [*re.compile(_HERE).finditer(low), *re.compile(_DOCUMENT).finditer(low)]:

@@ -176,7 +176,7 @@ def looks_random(value: str) -> bool:
 
 
 def is_issued(value: str) -> bool:
-    """True for a token without a name: no host, file, version, hash or joined words."""
+    """True for a token without a name; for no host, hash, words."""
     if (
         re.search(r"[@\\]|://|\.[a-z]{2,5}(?:[:/]|$)|:\d", value)
         or re.match(r"[0-9a-f]{7,63}$", value)
@@ -271,7 +271,7 @@ def lowered(text: str) -> str:
 
 
 def unquoted(text: str) -> str:
-    """Return text without line numbers, escapes of breaks and quotes, its length kept."""
+    """Return text without line numbers and escapes, its length kept."""
     if "\\" in text:
         text = re.sub(r"\\{1,15}[\"'nrt]", _unescaped, text)
     text = text.replace("'\"'\"'", "    '")
