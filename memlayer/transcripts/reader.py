@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import BinaryIO, NamedTuple
 
-from memlayer.edge.capture.noise import is_noise
+from memlayer.edge.capture.noise import is_noise, own_words
 from memlayer.edge.capture.payload import is_request
 from memlayer.edge.capture.runs import SUBAGENT, run_of
 from memlayer.text.word_lists import words
@@ -180,15 +180,16 @@ def _prompt_text(record: _Json) -> str | None:
 
 
 def _content_text(content: object) -> str | None:
+    """Return a prompt's own words, None for tool results."""
     if isinstance(content, str):
-        return content
+        return own_words(content)
     if not isinstance(content, list):
         return None
     blocks = [block for block in content if isinstance(block, dict)]
     if any(block.get("type") == "tool_result" for block in blocks):
         return None
     texts = [block.get("text") for block in blocks if block.get("type") == "text"]
-    return "\n".join(text for text in texts if isinstance(text, str)) if texts else None
+    return own_words("\n".join(text for text in texts if isinstance(text, str))) if texts else None
 
 
 def _queued_prompt(record: _Json) -> str | None:

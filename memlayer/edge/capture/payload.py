@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 
-from memlayer.edge.capture.noise import is_noise
+from memlayer.edge.capture.noise import is_noise, own_words
 from memlayer.edge.capture.runs import run_of
 from memlayer.edge.capture.spool import event_id
 from memlayer.edge.redaction.privacy import redact_ends, strip_own_blocks
@@ -147,7 +147,7 @@ def read_payload(hook: str, raw: bytes, *, project_dir: str, at_ms: int, tools: 
 
 def _prompt(data: dict[object, object], payload: Payload) -> tuple[str, str, str] | None:
     """Return (text, detail, extra) of a prompt; None with payload.problem."""
-    prompt = _text(data, "prompt")
+    prompt = own_words(_text(data, "prompt"))
     if not prompt.strip():
         payload.problem = "empty prompt"
         return None
