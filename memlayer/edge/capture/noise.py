@@ -82,7 +82,8 @@ _ROOT_FOLDERS = _word_set(
 _ADDED_PARTS = _word_set(
     """
     ide vscode jetbrains editor workspace environment selection selected open opened active visible viewed attached
-    attachment attachments additional buffer cursor tabs window layout problems symbols diagnostics linter system reminder hook current terminal clipboard git file files
+    attachment attachments additional buffer cursor tabs window layout problems symbols diagnostics linter system
+    reminder hook current terminal clipboard git file files
     """
 )
 _FIRST_PARTS, _LAST_PARTS = (
