@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
 from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent
 sys.path.insert(0, str(DOCS.parent))
 
-from docs.reference import cli_page, completion_script, configuration_page  # noqa: E402
-from memlayer.cli.doctor.bare import SHELLS  # noqa: E402
+from docs.reference import cli_page, configuration_page  # noqa: E402
 
 PAGES = {
     "cli.md": cli_page,
     "configuration.md": configuration_page,
-    **{f"completion/{shell}": partial(completion_script, shell) for shell in SHELLS},
 }
 
 

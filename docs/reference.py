@@ -7,7 +7,6 @@ from typing import cast
 import click
 
 from memlayer.cli.app import FORMS, cli
-from memlayer.cli.verbs import installation
 from memlayer.config import SettingDescription, describe, describe_groups
 
 WIDTH = 96
@@ -111,11 +110,6 @@ higher `recall.min_chance`), everything else in it is ignored with a warning, an
 YAML aliases or merge keys is ignored as a whole, except for `enabled: false`. Write `enabled` at the left
 margin, on a line of its own: hooks read it without a YAML parser, and store nothing unless it is plainly
 true."""
-
-
-def completion_script(shell: str) -> str:
-    """Return the text of docs/completion/SHELL, which is printed where there is no runtime."""
-    return installation.completion_script(shell) + "\n"
 
 
 def cli_page() -> str:

@@ -11,9 +11,9 @@ def main() -> None:
         from memlayer.cli.edge import run
     except ImportError as bad:
         from memlayer.cli.doctor import bare
-        from memlayer.edge.terminal.launch import needs_no_runtime
+        from memlayer.edge.terminal.launch import BARE
 
-        if needs_no_runtime(sys.argv[1:]):
+        if sys.argv[1:] and sys.argv[1] in BARE:
             sys.exit(bare.main(sys.argv[1:]))
         sys.exit("memlayer: the runtime does not work (%s): `memlayer setup` makes it anew" % bad)
     run()

@@ -25,6 +25,7 @@ import pytest
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
 ROOT = Path(__file__).resolve().parents[2]
+UV = Path(sys.prefix) / "bin" / "uv"
 BASE_PYTHON = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
 
 # Takes the place of the CLI: prints its python and its arguments.
@@ -66,13 +67,15 @@ class Plugin:
         self.home = folder / "나의 home"
         self.lock = self.root / "requirements.lock"
         wheels, programs = folder / "wheels", folder / "programs"
-        for each in (self.root / "bin", self.root / "memlayer" / "cli", wheels, programs, folder / "user"):
+        package = self.root / "memlayer"
+        for each in (self.root / "bin", package / "cli", package / "daemon", wheels, programs, folder / "user"):
             each.mkdir(parents=True)
         shutil.copy(ROOT / "bin" / "memlayer", self.root / "bin")
-        shutil.copytree(ROOT / "memlayer" / "edge", self.root / "memlayer" / "edge")
+        shutil.copytree(ROOT / "memlayer" / "edge", package / "edge")
         for name in ("__init__.py", "errors.py"):
-            shutil.copy(ROOT / "memlayer" / name, self.root / "memlayer")
-        (self.root / "memlayer" / "cli" / "__main__.py").write_text(PROBE_CLI)
+            shutil.copy(ROOT / "memlayer" / name, package)
+        (package / "cli" / "__main__.py").write_text(PROBE_CLI)
+        (package / "daemon" / "trial.py").write_text("import tinyprobe\n")
         self.lock.write_text(f"tinyprobe==1.0 \\\n    --hash=sha256:{make_wheel(wheels)}\n")
         (programs / "python3").symlink_to(BASE_PYTHON)
         (folder / "json.py").write_text("raise SystemExit('the PYTHONPATH leaked in')\n")
@@ -85,9 +88,17 @@ class Plugin:
             "PIP_CONFIG_FILE": os.devnull,
             "PIP_NO_INDEX": "1",
             "PIP_FIND_LINKS": wheels.as_uri(),
+            "UV_CACHE_DIR": str(folder / "cache"),
+            "UV_PYTHON_DOWNLOADS": "never",
             "PYTHONPATH": str(folder),
             "PYTHONHOME": "/nonexistent",
         }
+
+    def add_uv(self, *, knows_index: bool) -> None:
+        (self.root.parent / "programs" / "uv").symlink_to(UV)
+        self.environ["UV_OFFLINE"] = "1"
+        if knows_index:
+            self.environ["UV_FIND_LINKS"] = self.environ["PIP_FIND_LINKS"]
 
     def command(self, *argv: str) -> list[str]:
         return [str(self.root / "bin" / "memlayer"), *argv]
@@ -114,7 +125,10 @@ class Plugin:
 
     def builds(self) -> int:
         log = (self.home / "logs" / "setup.log").read_text(encoding="utf-8")
-        return len(re.findall(r"^== ", log, re.MULTILINE))
+        return len(re.findall(r"^== .* trying the packages: ", log, re.MULTILINE))
+
+    def has_pip(self) -> bool:
+        return bool(list((self.home / "runtime" / self.in_use()).glob("lib/python3*/site-packages/pip")))
 
 
 @pytest.fixture
@@ -136,7 +150,7 @@ def test_first_start_builds_runtime(plugin: Plugin) -> None:
     assert said["argv"] == ["search", "결제 모듈", "it's $(here)", "--json"]
     assert said["python"] == str(plugin.home / "runtime" / plugin.in_use() / "bin" / "python")
     assert said["isolated"] == 1
-    assert "memlayer: installing packages (1) ..." in first.stderr.splitlines()
+    assert "memlayer: installing packages ..." in first.stderr.splitlines()
     assert (plugin.home / "python").read_text() == BASE_PYTHON + "\n"
     for folder in (plugin.home, plugin.home / "runtime", plugin.home / "logs"):
         assert folder.stat().st_mode & 0o777 == 0o700
@@ -146,6 +160,17 @@ def test_first_start_builds_runtime(plugin: Plugin) -> None:
     second = plugin.run("stats")
     assert (second.returncode, second.stderr) == (0, "")
     assert plugin.builds() == 1
+
+
+@pytest.mark.parametrize("knows_index", [True, False])
+def test_uv_builds_where_it_reaches_an_index(plugin: Plugin, knows_index: bool) -> None:
+    """What only pip is told of is installed by pip: uv reads none of pip's settings."""
+    plugin.add_uv(knows_index=knows_index)
+    done = plugin.run("stats")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["python"].endswith("/bin/python") and plugin.has_pip() is not knows_index
+    assert (plugin.home / "python").read_text() == BASE_PYTHON + "\n"
+    assert plugin.run("stats").returncode == 0 and plugin.builds() == 1
 
 
 def test_two_starts_at_once_build_once(plugin: Plugin) -> None:
@@ -233,27 +258,42 @@ def test_unreachable_index_is_named(plugin: Plugin) -> None:
     assert "the package index cannot be reached" in failed.stderr.splitlines()[-1]
 
 
-def test_tampered_package_is_refused(plugin: Plugin) -> None:
+@pytest.mark.parametrize("tool", ["pip", "uv"])
+def test_tampered_package_is_refused(plugin: Plugin, tool: str) -> None:
+    if tool == "uv":
+        plugin.add_uv(knows_index=True)
     plugin.lock.write_text(re.sub("sha256:..", "sha256:00", plugin.lock.read_text()))
     failed = plugin.run("setup")
     assert failed.returncode == 1
     assert plugin.runtimes() == []
 
 
+def test_package_that_does_not_load_is_not_switched_to(plugin: Plugin) -> None:
+    assert plugin.run("setup").returncode == 0
+    first = plugin.in_use()
+    (plugin.root / "memlayer" / "daemon" / "trial.py").write_text("import 없는_것\n", encoding="utf-8")
+    plugin.lock.write_text(plugin.lock.read_text() + "# changed\n")
+    failed = plugin.run("setup", "--quiet")
+    assert failed.returncode == 1 and "while trying the packages: ModuleNotFoundError" in failed.stderr
+    assert plugin.in_use() == first and plugin.runtimes() == [first]
+
+
 def test_old_python_is_named(plugin: Plugin, tmp_path: Path) -> None:
     old = tmp_path / "python3.9"
-    old.write_text('#!/bin/sh\necho "3 9 1 1 0"\necho "$0"\n')
+    old.write_text('#!/bin/sh\necho "$0"\necho 3.9\n')
     old.chmod(0o755)
     failed = plugin.run("stats", MEMLAYER_PYTHON=str(old))
     assert (failed.returncode, failed.stdout) == (1, "")
-    assert re.search(r"memlayer: MEMLAYER_PYTHON=.*Python 3\.9 at .*Python 3\.11 to 3\.14 is needed$", failed.stderr)
+    assert re.search(
+        r"memlayer: MEMLAYER_PYTHON=.*Python 3\.11 to 3\.14 with venv is needed; found: 3\.9\.", failed.stderr
+    )
 
 
 def test_unwritable_home_prints_one_line(plugin: Plugin, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     failed = plugin.run("stats", MEMLAYER_HOME=str(tmp_path / "file" / "home"))
     assert (failed.returncode, failed.stdout) == (1, "")
-    assert re.fullmatch(r"memlayer: cannot write .*: Not a directory\n", failed.stderr)
+    assert re.fullmatch(r"memlayer: setup failed: Not a directory: .*\n", failed.stderr)
 
 
 def test_missing_python3_prints_one_line(plugin: Plugin, tmp_path: Path) -> None:

@@ -12,8 +12,7 @@ from tests.unit.test_house_rules import ROOT, name, parsed
 # addresses that a repository's configuration names.
 STARTING = {
     "memlayer/records/git.py": "git",
-    "memlayer/edge/bootstrap/install.py": "pip and uv, and a trial of the runtime",
-    "memlayer/edge/bootstrap/interpreters.py": "a Python, to ask for its version",
+    "memlayer/edge/bootstrap/install.py": "pip and uv, a trial of the runtime, a Python to ask for its version",
     "memlayer/cli/doctor/checks.py": "a Python, to time its start",
     "memlayer/providers/claude_cli.py": "the host's command line",
     "memlayer/agent/shell.py": "commands of the agent",

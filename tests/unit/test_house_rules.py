@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.edge.bootstrap.interpreters import USUAL_PLACES
 from memlayer.edge.capture.payload import read_payload
 from memlayer.edge.hook.main import ASKING, DEADLINE_S, EXPANSION
 from memlayer.kinds import Category, Kind
@@ -33,7 +32,7 @@ ZONE_A = [
     *sorted((ROOT / "memlayer" / "edge").rglob("*.py")),
     *sorted((ROOT / "hooks").glob("*.py")),
 ]
-# Run by the same Python where there is no runtime: `doctor`, `version`, `daemon status`.
+# Run by the same Python where there is no runtime: `doctor` and `--version`.
 BARE = [
     ROOT / "memlayer" / "cli" / (stem + ".py")
     for stem in (
@@ -48,7 +47,8 @@ MAX_LINES = 600
 MAX_MODULES = 16
 MAX_HOOK_LINES = 15
 # Looked up here, because each test has a home of its own.
-FOLDERS = [found for place in USUAL_PLACES for found in glob.glob(os.path.expanduser(place))]
+VERSION_MANAGERS = ("~/.pyenv/versions/*/bin", "~/.local/share/uv/python/*/bin", "~/.asdf/installs/python/*/bin")
+FOLDERS = [found for place in VERSION_MANAGERS for found in glob.glob(os.path.expanduser(place))]
 
 # What the oldest host that is supported knows (the list its validator prints). One name more, and that host drops the
 # whole file without a word.

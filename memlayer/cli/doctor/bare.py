@@ -1,4 +1,4 @@
-"""Verbs that need no runtime: doctor, version, daemon status, completion, help.
+"""Verbs that need no runtime: doctor and --version.
 
 Standard library only. Run by path with any Python from 3.9 on (edge.terminal.launch). The full command line prints
 with the same functions.
@@ -27,11 +27,8 @@ from memlayer.edge.counting import size
 from memlayer.edge.home import paths
 from memlayer.edge.ipc import protocol
 from memlayer.edge.ipc.client import Client
-from memlayer.edge.terminal import streams
-from memlayer.edge.terminal.launch import HELP, asks_help
-from memlayer.errors import MemlayerError, UserError
+from memlayer.errors import MemlayerError
 
-SHELLS = ("bash", "zsh", "fish")
 UNKNOWN, BUILD = "unknown: that needs the runtime", "run `memlayer setup`"
 Result = TypeVar("Result")
 
@@ -50,20 +47,6 @@ def version(as_json: bool) -> None:
         print_json(versions)
     else:
         say(", ".join(f"{name} {value}" for name, value in versions.items()))
-
-
-def daemon_status(status: Mapping[str, object] | None, as_json: bool) -> None:
-    """Print the status that a daemon reports; None: no daemon runs."""
-    if as_json:
-        print_json({"running": status is not None, **(status or {})})
-    elif status is None:
-        say("No daemon is running. The next hook or verb starts one.")
-    else:
-        say(("The daemon runs", "green"), f": {daemon_line(status)}")
-        if status.get("rebuilding"):
-            say(("In the background", "yellow"), f": {line(status['rebuilding'])} chunks")
-        if status.get("mode") == "lexical":
-            say(("Full-text search only", "yellow"), f": {line(status.get('why'))}")
 
 
 def daemon_line(status: Mapping[str, object]) -> str:
@@ -123,7 +106,7 @@ def beside(work: Callable[[], Result]) -> Future[Result]:
 def without_runtime(home: str) -> Iterator[Check]:
     """Yield the checks of settings and daemon as far as possible."""
     yield Check("settings", WARN, UNKNOWN, BUILD)
-    status = client(home).status()
+    status = Client(home, plugin_root()).status()
     if status is None:
         yield Check("daemon", WARN, "not running, and cannot be started", "turns are kept on disk meanwhile")
     else:
@@ -132,65 +115,17 @@ def without_runtime(home: str) -> Iterator[Check]:
         yield Check(name, WARN, UNKNOWN, BUILD)
 
 
-def client(home: str) -> Client:
-    """Return a client that asks a running daemon and starts none."""
-    return Client(home, plugin_root())
-
-
-def print_help(argv: list[str]) -> int:
-    """Print the help in docs/cli.md: a verb's, or the list."""
-    words = [word for word in argv if word not in HELP]
-    page = read_page("cli.md")
-    named = ["#### " + " ".join(words[:count]) for count in (3, 2)]
-    for heading in (*named, "### " + " ".join(words[:1]), "## Verbs"):
-        _, found, rest = page.partition("\n%s\n\n```text\n" % heading)
-        if found:
-            print(rest.partition("\n```")[0])
-            return 0 if argv else streams.USAGE_ERROR
-    raise UserError("the help needs the runtime here: `memlayer setup`")
-
-
-def print_completion(argv: list[str]) -> int:
-    """Print a shell's script in docs/completion."""
-    parser = argparse.ArgumentParser(prog="memlayer completion")
-    parser.add_argument("shell", choices=SHELLS)
-    parser.add_argument("--json", action="store_true")
-    arguments = parser.parse_args(argv)
-    script = read_page(os.path.join("completion", arguments.shell))
-    if arguments.json:
-        print_json({"shell": arguments.shell, "script": script})
-    else:
-        print(script, end="")
-    return 0
-
-
-def read_page(name: str) -> str:
-    """Return the text of a generated page of docs. Raises OSError."""
-    with open(os.path.join(plugin_root(), "docs", name), encoding="utf-8") as file:
-        return file.read()
-
-
 def main(argv: list[str]) -> int:
     """Run a verb that needs no runtime; return the exit code."""
-    if not argv or asks_help(argv):
-        return print_help(argv)
-    if argv[0] == "completion":
-        return print_completion(argv[1:])
-    verb = "daemon status" if argv[:1] == ["daemon"] else argv[0].strip("-")
-    parser = argparse.ArgumentParser(prog=f"memlayer {verb}", description="The runtime is missing: `memlayer setup`.")
-    parser.add_argument("--json", action="store_true", help="Print JSON.")
-    if verb == "doctor":
-        parser.add_argument("--project", metavar="PATH", default="", help="The project of this folder.")
-    arguments = parser.parse_args(argv[len(verb.split()) :])
-    home = paths.home_of()
-    if verb == "version":
-        version(arguments.json)
+    verb, options = argv[0], argparse.ArgumentParser(prog="memlayer", description="The runtime is missing: " + BUILD)
+    options.add_argument("--json", action="store_true", help="Print JSON.")
+    options.add_argument("--project", metavar="PATH", default="", help="The project of this folder.")
+    given = options.parse_args(argv[1:])
+    if verb == "--version":
+        version(given.json)
         return 0
-    if verb == "daemon status":
-        daemon_status(client(home).status(), arguments.json)
-        return 0
-    folder = os.path.abspath(os.path.expanduser(arguments.project or os.getcwd()))
-    return print_checks(all_checks(home, folder, without_runtime(home)), arguments.json)
+    home, folder = paths.home_of(), os.path.abspath(os.path.expanduser(given.project or os.getcwd()))
+    return print_checks(all_checks(home, folder, without_runtime(home)), given.json)
 
 
 if __name__ == "__main__":

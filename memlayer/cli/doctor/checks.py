@@ -83,7 +83,7 @@ def runtime_state(home: str, root: str, is_in_use: Callable[[str], bool] = lambd
     if python is not None:
         if is_in_use(python):
             return Check("runtime", OK, python)
-        from memlayer.edge.bootstrap import install  # and with it configparser, which no other check needs
+        from memlayer.edge.bootstrap import install  # not for hooks
 
         problem = install.problem_of(python)
         if not problem:

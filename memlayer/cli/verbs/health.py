@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain
 
 import click
 
-from memlayer.cli.doctor import bare, checks, checks_daemon, loaded
+from memlayer.cli.doctor import bare, checks, checks_daemon
 from memlayer.cli.doctor.checks import Check, print_checks
 from memlayer.cli.terminal.invocation import (
     client,
@@ -20,7 +20,22 @@ from memlayer.cli.terminal.invocation import (
     restart_daemon,
     start_daemon,
 )
-from memlayer.cli.terminal.output import print_json, say
+from memlayer.cli.terminal.output import line, print_json, say
+from memlayer.errors import MemlayerError
+
+
+def show_status(status: Mapping[str, object] | None, as_json: bool) -> None:
+    """Print the status that a daemon reports; None: no daemon runs."""
+    if as_json:
+        print_json({"running": status is not None, **(status or {})})
+    elif status is None:
+        say("No daemon is running. The next hook or verb starts one.")
+    else:
+        say(("The daemon runs", "green"), f": {bare.daemon_line(status)}")
+        if status.get("rebuilding"):
+            say(("In the background", "yellow"), f": {line(status['rebuilding'])} chunks")
+        if status.get("mode") == "lexical":
+            say(("Full-text search only", "yellow"), f": {line(status.get('why'))}")
 
 
 @click.group("daemon")
@@ -40,7 +55,7 @@ def daemon_verb() -> None:
 @json_option
 def start(as_json: bool) -> None:
     """Start the daemon unless it runs."""
-    bare.daemon_status(start_daemon().fields(), as_json)
+    show_status(start_daemon().fields(), as_json)
 
 
 @daemon_verb.command("stop")
@@ -58,14 +73,14 @@ def stop(as_json: bool) -> None:
 @json_option
 def restart(as_json: bool) -> None:
     """Stop the daemon and start it again, with the current settings."""
-    bare.daemon_status(restart_daemon().fields(), as_json)
+    show_status(restart_daemon().fields(), as_json)
 
 
 @daemon_verb.command("status")
 @json_option
 def status(as_json: bool) -> None:
     """Say whether the daemon runs. Does not start it."""
-    bare.daemon_status(client().status(), as_json)
+    show_status(client().status(), as_json)
 
 
 @click.command("doctor")
@@ -91,7 +106,15 @@ def every_check(folder: str) -> Iterator[Check]:
         checks.settings(lambda root: checks_daemon.held_settings(client(), root, os.environ), folder),
         checks_daemon.daemon(client()),
     )
-    return bare.all_checks(
-        home(), folder, of_runtime, lambda: checks_daemon.hooks_worked(client()),
-        lambda python: loaded.by_daemon(client(), python),
-    )  # fmt: skip
+    return bare.all_checks(home(), folder, of_runtime, lambda: checks_daemon.hooks_worked(client()), is_loaded)
+
+
+def is_loaded(python: str) -> bool:
+    """True if a daemon has loaded this python's packages: no trial."""
+    try:
+        status = client().status() or {}
+    except MemlayerError:
+        return False
+    provider = (status.get("model") or {}).get("provider")
+    has_model = provider == "none" or (provider == "fastembed" and status.get("mode") != "lexical")
+    return has_model and status.get("store") == "open" and status.get("python") == python

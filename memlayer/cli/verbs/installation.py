@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from memlayer.cli.doctor import bare
 from memlayer.cli.mcp_clients import CLIENTS, carry_out, client_of, entry_of, planned
 from memlayer.cli.terminal.invocation import Incomplete, home, json_option
 from memlayer.cli.terminal.output import print_json, say
@@ -47,7 +46,7 @@ def setup_verb(extras: str | None, quiet: bool, no_wait: bool, as_json: bool) ->
         if extras is not None:
             names = ",".join(checked(extras))
             raise UserError(f"memlayer is installed as a package: install memlayer[{names}] in its place")
-        provision.remember_python(home(), os.path.realpath(sys.executable))  # for the plugin's hooks
+        provision.remember_python(home(), sys.executable)  # for the plugin's hooks
         built = {"runtime": sys.executable, "built": False, "seconds": 0.0}
         if as_json:
             print_json(built)
@@ -64,7 +63,7 @@ def setup_verb(extras: str | None, quiet: bool, no_wait: bool, as_json: bool) ->
 
 
 @click.command("completion")
-@click.argument("shell", type=click.Choice(bare.SHELLS), required=False)
+@click.argument("shell", type=click.Choice(("bash", "zsh", "fish")), required=False)
 @json_option
 def completion_verb(shell: str | None, as_json: bool) -> None:
     """Print the script that completes verbs in your shell.
@@ -79,12 +78,6 @@ def completion_verb(shell: str | None, as_json: bool) -> None:
     """
     if shell is None:
         raise Incomplete("Give a shell: bash, zsh or fish")
-    source = completion_script(shell)
-    print_json({"shell": shell, "script": source}) if as_json else print(source)
-
-
-def completion_script(shell: str) -> str:
-    """Return the script that completes in a shell."""
     from click.shell_completion import get_completion_class
 
     from memlayer.cli.app import cli
@@ -92,7 +85,8 @@ def completion_script(shell: str) -> str:
     kind = get_completion_class(shell)
     assert kind is not None
     script = kind(cli, {}, "memlayer", launch.COMPLETION)
-    return script.source_template % script.source_vars()  # .source() would run bash to ask for its version
+    source = script.source_template % script.source_vars()  # .source() would run bash to ask for its version
+    print_json({"shell": shell, "script": source}) if as_json else print(source)
 
 
 @click.group("mcp", invoke_without_command=True)

@@ -18,10 +18,7 @@ from memlayer.errors import UserError
 
 TYPE_CHECKING = False  # for type checkers, without importing `typing`
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import TextIO
-
-    Report = Callable[[str, int, int], None]
+    from collections.abc import Iterable
 
 # The extras of pyproject.toml, for the agent's talks: name -> requirement. `make lock` pins them.
 EXTRAS = {"anthropic": "anthropic>=2.12,<3", "openai": "openai>=3.54,<4"}
@@ -31,33 +28,31 @@ def remembered(home: str) -> list[str]:
     """Return the names of the extras to install with a runtime."""
     try:
         with open(_file(home), encoding="utf-8", errors="replace") as stream:
-            return [name for name in dict.fromkeys(stream.read().split()) if name in EXTRAS]
+            return [name for name in stream.read().split() if name in EXTRAS]
     except OSError:
         return []
 
 
 def remember(home: str, names: Iterable[str]) -> None:
     """Add names to the remembered ones. Raises OSError."""
-    known = remembered(home)
-    new = [name for name in dict.fromkeys(names) if name not in known]
-    if new:
-        paths.make_folder(os.path.dirname(_file(home)))
-        paths.write_whole(_file(home), ("\n".join([*known, *new]) + "\n").encode())
+    before = remembered(home)
+    after = list(dict.fromkeys([*before, *names]))
+    if after != before:
+        paths.write_whole(_file(home), ("\n".join(after) + "\n").encode())
 
 
 def installed(venv: str) -> list[str]:
     """Return the extras that a venv holds, also those installed by hand."""
-    site = site_of(venv)
-    return [name for name, requirement in EXTRAS.items() if site and _is_there(site, requirement)]
+    site = glob.escape(site_of(venv))
+    return [name for name in EXTRAS if site and glob.glob(os.path.join(site, name + "-*.dist-info"))]
 
 
-def install(venv: str, names: Iterable[str], report: Report, log: TextIO, log_path: str) -> None:
-    """Install the extras that a venv lacks. Raises UserError."""
+def install(venv: str, names: Iterable[str], installer: Installer) -> None:
+    """Install the extras that a venv lacks. Raises UserError, OSError."""
     there = installed(venv)
-    wanted = [os.path.join(runtime.plugin_root(), "requirements-%s.lock" % name) for name in names if name not in there]
-    if wanted:
-        with open(os.path.join(venv, runtime.LOCK_FILE), "rb") as stream:
-            Installer(venv, stream.read(), report, log, log_path, -1).add(wanted)
+    locks = [os.path.join(runtime.plugin_root(), "requirements-%s.lock" % name) for name in names if name not in there]
+    if locks:
+        installer.install(venv, locks)
 
 
 def command_for(name: str) -> str:
@@ -67,7 +62,7 @@ def command_for(name: str) -> str:
     return "memlayer setup --with %s" % name if is_own else ""
 
 
-def keep(home: str, previous: str, venv: str, report: Report, log: TextIO, log_path: str) -> None:
+def keep(home: str, previous: str, venv: str, installer: Installer) -> None:
     """Install the remembered extras, and those of the previous runtime, anew.
 
     A failure is reported in a line and logged. The runtime works without them.
@@ -76,7 +71,7 @@ def keep(home: str, previous: str, venv: str, report: Report, log: TextIO, log_p
         remember(home, installed(previous))
     names = remembered(home)
     try:
-        install(venv, names, report, log, log_path)
+        install(venv, names, installer)
     except (UserError, OSError) as bad:
         print("memlayer: %s. Again: memlayer setup --with %s" % (bad, ",".join(names)), file=sys.stderr)
 
@@ -92,8 +87,3 @@ def checked(names: str) -> list[str]:
 
 def _file(home: str) -> str:
     return os.path.join(runtime.runtimes(home), "extras")
-
-
-def _is_there(site: str, requirement: str) -> bool:
-    package = requirement.partition(">")[0].replace("-", "_")
-    return bool(glob.glob(os.path.join(glob.escape(site), package + "-*.dist-info")))

@@ -87,11 +87,8 @@ def trouble(home: str, now_s: float) -> Trouble:
 
 def cause(home: str, now_s: float) -> str:
     """Return why nothing is taken in, as setup or daemon logged it."""
-    try:
-        with open(runtime.failure_file(home), encoding="utf-8", errors="replace") as file:
-            return file.read(MAX_CAUSE_CHARS).strip()
-    except OSError:
-        pass
+    if failure := runtime.setup_failure(home):
+        return failure[:MAX_CAUSE_CHARS]
     errors = [entry for entry in entries(paths.daemon_log(home), now_s) if entry.get("level") == "error"]
     # Where in the code it was is for the log.
     return str(errors[-1].get("what")).partition(" at ")[0][:MAX_CAUSE_CHARS] if errors else ""

@@ -1,31 +1,50 @@
-"""Install the packages of a lock file, by uv or pip.
-
-uv does not read pip's settings: pip installs where only pip is told of an index. Files that memlayer never loads are
-left out: a third of the size. They are set aside first, removed once the rest has been tried. Where a platform needs
-one of them after all, all come back.
-"""
+"""Make a venv with a lock's packages, by uv, else by pip."""
 
 from __future__ import annotations
 
-import configparser
+import contextlib
 import glob
+import itertools
 import os
 import re
-import selectors
 import shutil
 import subprocess
+import sys
 import time
 
-from memlayer.edge.bootstrap.runtime import plugin_root
+from memlayer.edge.bootstrap import runtime
+from memlayer.edge.home import paths
 from memlayer.errors import UserError
 
 TYPE_CHECKING = False  # for type checkers, without importing `typing`
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from typing import TextIO
+    from typing import BinaryIO
 
-    from memlayer.edge.bootstrap.interpreters import Interpreter
+    Report = Callable[[str, str], None]  # (step, line of its output). Called at each line
 
+OLDEST, NEWEST = (3, 11), (3, 14)  # the newest that every pinned package has a wheel for
+OWN_PYTHON: str = getattr(sys, "_base_executable", "") or sys.executable
+# Prints the base interpreter, then its version and why no venv of packages can be made with it, if that is so.
+PROBE = """
+import sys, importlib.util as u
+print(getattr(sys, "_base_executable", None) or sys.executable)
+version = "%%d.%%d" %% sys.version_info[:2]
+lacks = [name for name in ("venv", "ensurepip", "_ssl") if not u.find_spec(name)]
+if not getattr(sys, "_is_gil_enabled", lambda: True)(): print(version, "free-threaded")
+elif not %r <= sys.version_info[:2] <= %r: print(version)
+elif lacks: print(version, "without", *lacks)
+else: print()
+""" % (OLDEST, NEWEST)
+NEEDED = "Python %d.%d to %d.%d with venv is needed" % (*OLDEST, *NEWEST)
+UV_PYTHON = ">=%d.%d,<%d.%d" % (*OLDEST, NEWEST[0], NEWEST[1] + 1)
+HOW_TO_GET = (
+    "put one on the PATH (apt install python3-venv, brew install python@3.12) or into MEMLAYER_PYTHON, or install uv"
+)
+
+# Only whole wheels with the hashes of the lock. pip and uv have these options alike.
+PINNED = ("--require-hashes", "--no-deps", "--only-binary", ":all:")
+QUIET_PIP = ("--no-compile", "--no-user", "--no-input", "--progress-bar", "off", "--disable-pip-version-check")
 # Variables of the user's shell that would send an install elsewhere, or contradict the lock.
 KEPT_OUT = {
     "VIRTUAL_ENV", "CONDA_PREFIX", "__PYVENV_LAUNCHER__",
@@ -33,197 +52,104 @@ KEPT_OUT = {
     "PIP_REQUIRE_VIRTUALENV", "PIP_NO_BINARY", "PIP_DRY_RUN", "PIP_QUIET", "PIP_VERBOSE", "PIP_REPORT",
     "UV_PYTHON", "UV_SYSTEM_PYTHON", "UV_CONSTRAINT", "UV_OVERRIDE", "UV_PROJECT_ENVIRONMENT", "UV_NO_BINARY",
 }  # fmt: skip
-
-NO_NETWORK = re.compile(
-    "name resolution|Name or service not known|nodename nor servname|Network is unreachable|dns error"
-    "|Connection refused|NewConnectionError|ConnectTimeout|Connection timed out|ReadTimeout|ProxyError"
-    "|tcp connect error",
-    re.IGNORECASE,
-)
-# Sign in the output -> cause and cure. The first match counts.
-CURES = (
-    (re.compile("No space left on device|Disk quota exceeded"), "the disk is full: make room"),
+# Sign in the output -> what to do. The first match counts.
+HINTS = (
     (
-        re.compile("CERTIFICATE_VERIFY_FAILED|UnknownIssuer|invalid peer certificate|SSLError", re.IGNORECASE),
-        "the package index shows a certificate that is not trusted: name your CA file in SSL_CERT_FILE",
+        re.compile(
+            "name resolution|Name or service not known|nodename nor servname|dns error|Network is unreachable"
+            "|NewConnectionError|tcp connect error|Connection refused|timed out|ConnectTimeout|ReadTimeout|ProxyError"
+            "|SSLError|UnknownIssuer|peer certificate|40[137] (Client Error|Error|Unauthorized|Forbidden|Proxy)",
+            re.IGNORECASE,
+        ),
+        "the package index cannot be reached: check the connection, HTTPS_PROXY, SSL_CERT_FILE, PIP_INDEX_URL, "
+        "UV_INDEX_URL",
     ),
     (
-        re.compile("407 Proxy|40[13] (Client Error|Unauthorized|Forbidden)|HTTP status client error .40[13]"),
-        "the package index, or a proxy, refuses access: put the credentials into its URL or ~/.netrc",
-    ),
-    (
-        NO_NETWORK,
-        "the package index cannot be reached: check the connection; or set HTTPS_PROXY, or an index in PIP_INDEX_URL "
-        "and UV_INDEX_URL; offline, set PIP_NO_INDEX=1 and PIP_FIND_LINKS to a folder of wheels",
-    ),
-    (
-        re.compile("No matching distribution found|No solution found|no wheels|was not found in the package registry"),
-        "the package index lacks a package of requirements.lock: set PIP_INDEX_URL or UV_INDEX_URL to a full one",
-    ),
-    (
-        re.compile("DO NOT MATCH THE HASHES|Hash mismatch", re.IGNORECASE),
-        "a package differs from the one that memlayer was tested with: set another index, or empty its cache",
+        re.compile("No matching distribution|No solution found|no wheels"),
+        "the package index has no build for this machine: docs/install.md has the platforms",
     ),
 )
+MAX_LINE_CHARS = 300
+MAX_LOG_BYTES = 1_000_000
 TRIED_S = 120.0
-TICK_S = 0.25
-INSTALLED = "lib/python*/site-packages/*.dist-info"
-PIP_FILES = (
-    "/etc/pip.conf",
-    "/etc/xdg/pip/pip.conf",
-    "~/.pip/pip.conf",
-    "/Library/Application Support/pip/pip.conf",
-    "~/Library/Application Support/pip/pip.conf",
-)
-UV_INDEX_NAMES = ("UV_DEFAULT_INDEX", "UV_INDEX", "UV_INDEX_URL", "UV_FIND_LINKS", "UV_NO_INDEX")
-UV_INDEX_LINE = re.compile(r"^\s*(index-url|extra-index-url|find-links|\[\[index\]\])", re.MULTILINE)
-
-SITE = os.path.join("lib", "python3*", "site-packages")
-
-# Below site-packages: headers, tests, clients of servers, tools that make models, second copies of libraries.
-UNUSED = (
-    "pyarrow/include", "pyarrow/src", "pyarrow/tests", "pyarrow/libarrow_flight*", "pyarrow/libarrow_python_flight*",
-    "pyarrow/_flight*", "pyarrow/libarrow_s3*", "pyarrow/_s3fs*", "pyarrow/libarrow_python*.so",
-    "pyarrow/libarrow_python*.so.*.*.*", "numpy/tests", "numpy/*/tests", "onnxruntime/transformers",
-    "onnxruntime/tools", "onnxruntime/quantization", "onnxruntime/capi/libonnxruntime.so.*",
-)  # fmt: skip
-
-# Files of `python -m venv` that no wheel needs. The .pth goes first: it imports the others at every start.
-FROM_VENV = ("distutils-precedence.pth", "_distutils_hack", "pkg_resources", "setuptools", "setuptools-*")
-
-ASIDE = "unused"
+TRIAL = os.path.join(runtime.plugin_root(), "memlayer", "daemon", "trial.py")
 
 
 class Installer:
-    """A venv in the making; report(step, done, total) at least every TICK_S."""
+    """The commands of a setup, with their output in its log.
 
-    def __init__(
-        self,
-        venv: str,
-        pinned: bytes,
-        report: Callable[[str, int, int], None],
-        log: TextIO,
-        log_path: str,
-        lock_fd: int,
-    ):
-        self.venv = venv
-        self.python = os.path.join(venv, "bin", "python")
-        self.pinned = pinned
-        self.names = re.findall(r"^([A-Za-z0-9._-]+)==", pinned.decode("utf-8"), re.MULTILINE)
+    lock_fd: a lock that the commands inherit, so that one of a killed setup is free only when nothing writes any more.
+    """
+
+    def __init__(self, report: Report, log_path: str, lock_fd: int = -1) -> None:
         self.report = report
-        self.log = log
         self.log_path = log_path
-        self.kept_fds = (lock_fd,) if lock_fd >= 0 else ()
+        self.lock_fd = lock_fd
 
-    def run(self, base: Interpreter | None, uv: str | None) -> None:
-        """Make the venv, install the packages, and load them.
+    def make(self, venv: str, lock_file: str) -> None:
+        """Make a whole venv from a lock, and load its packages.
 
-        `base` is None only when `uv` is given: uv then brings a Python. Raises UserError, naming the log.
+        venv must not exist. A copy of the lock gets its name last of all: without it the venv counts as half-made.
+        Raises UserError, naming the log.
         """
-        pip_can = base is not None and base.has_venv
-        if uv and not (pip_can and pip_has_an_index(os.environ) and not uv_has_an_index(os.environ)):
-            try:
-                self.install_with_uv(uv, base.path if base else ">=3.11,<3.15")
-            except UserError:
-                if not pip_can:
-                    raise
-                print("-- uv failed: trying pip", file=self.log, flush=True)
-                shutil.rmtree(self.venv, ignore_errors=True)
-                uv = None
-        else:
-            uv = None
-        if not uv and base:
-            self.install_with_pip(base.path)
-        if "lancedb" in self.names:
-            self.slim_down()
-
-    def install_with_uv(self, uv: str, python: str) -> None:
-        self.step("making a venv", [uv, "venv", "--quiet", "--python", python, self.venv])
-        self.step(
-            "installing packages",
-            [uv, "pip", "install", "--python", self.python, "--require-hashes", "--no-deps",
-             "--only-binary", ":all:", "--no-progress", "-r", self.requirements()],
-        )  # fmt: skip
-
-    def install_with_pip(self, base: str) -> None:
-        self.step("making a venv", [base, "-I", "-m", "venv", self.venv])
-        self.step(
-            "installing packages",
-            [self.python, "-I", "-m", "pip", "install", "--require-hashes", "--no-deps",
-             "--only-binary", ":all:", "--no-compile", "--no-user", "--no-input", "--no-color", "--progress-bar", "off",
-             "--no-warn-script-location", "--disable-pip-version-check", "-r", self.requirements()],
-        )  # fmt: skip
-
-    def add(self, locks: list[str]) -> None:
-        """Install the packages of further locks beside the pinned ones. Raises UserError."""
-        has_pip = bool(glob.glob(os.path.join(glob.escape(self.venv), SITE, "pip")))
-        uv = shutil.which("uv")
-        if not uv and not has_pip:
-            raise UserError("setup failed: neither uv nor the runtime's pip is there to install %s" % locks[0])
-        use_uv = uv and not (has_pip and pip_has_an_index(os.environ) and not uv_has_an_index(os.environ))
-        command = [uv, "pip", "install", "--python", self.python, "--no-progress"] if uv and use_uv else [
-            self.python, "-I", "-m", "pip", "install", "--no-user", "--no-input", "--no-color", "--progress-bar", "off",
-            "--no-warn-script-location", "--disable-pip-version-check",
-        ]  # fmt: skip
-        named = [word for lock in locks for word in ("-r", lock)]
-        self.step("installing extras", [*command, "--require-hashes", "--no-deps", "--only-binary", ":all:", *named])
-
-    def slim_down(self) -> None:
-        """Leave out unused files, and try the rest at once."""
-        moved = set_aside(self.venv, self.names)
-        name, command = "trying the packages", [self.python, "-I", trial()]
+        has_uv, copy = bool(shutil.which("uv")), os.path.join(venv, "installing.txt")
+        base = choose_python(os.environ, has_uv=has_uv)
+        by_uv, by_pip = ["uv", "venv", "--python", base or UV_PYTHON], [base, "-I", "-m", "venv"]
         try:
-            self.step(name, command)
-        except UserError:
-            print("-- it needs the parts left out, or fails anyway", file=self.log, flush=True)
-            put_back(moved)
-            self.step(name, command)
-        remove_unused(self.venv)
+            with open(lock_file, "rb") as stream:
+                pinned = stream.read()  # once: an update may replace the file meanwhile
+            for maker in [by_uv] * has_uv + [by_pip] * bool(base):
+                try:
+                    self.step("making a venv", [*maker, venv])
+                    paths.write_whole(copy, pinned)
+                    self.install(venv, [copy])
+                    break
+                except UserError:  # uv reads no settings of pip, which may name the only index that can be reached
+                    if maker is by_pip or not base:
+                        raise
+                    shutil.rmtree(venv, ignore_errors=True)
+            self.step("trying the packages", [runtime.python_in(venv), "-I", TRIAL])
+            note_contents(venv)
+            os.rename(copy, os.path.join(venv, runtime.LOCK_FILE))
+        except OSError as error:
+            raise UserError("setup failed: %s: %s" % (error.strerror or error, error.filename or venv)) from error
 
-    def requirements(self) -> str:
-        """Copy the lock, which an update may replace; return the path."""
-        path = os.path.join(self.venv, "installing.txt")
-        with open(path, "wb") as stream:
-            stream.write(self.pinned)
-        return path
+    def install(self, venv: str, locks: Iterable[str]) -> None:
+        """Install the packages of locks. Raises UserError, OSError."""
+        python = runtime.python_in(venv)
+        by_pip = [python, "-I", "-m", "pip", "install", *QUIET_PIP]
+        by_uv = ["uv", "pip", "install", "--python", python, "--no-progress"]
+        # uv makes venvs without pip.
+        command = by_pip if os.path.isdir(os.path.join(site_of(venv), "pip")) else by_uv
+        named = [word for lock in locks for word in ("-r", lock)]
+        self.step("installing packages", [*command, *PINNED, *named])
 
     def step(self, name: str, command: list[str]) -> None:
-        """Run a command, its output into the log. Raises UserError."""
-        lines: list[str] = []
-        started_s = time.monotonic()
-        with subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            env=install_environ(os.environ), cwd=os.path.dirname(self.venv), pass_fds=self.kept_fds,
+        """Run a command, its output into the log. Raises UserError, OSError."""
+        head = "== %s %s: %s\n" % (time.strftime("%Y-%m-%d %H:%M:%S"), name, " ".join(command))
+        lines = []
+        with open_log(self.log_path) as log, subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8",
+            errors="replace", env=install_environ(os.environ), cwd=os.path.dirname(self.log_path),
+            pass_fds=(self.lock_fd,) if self.lock_fd >= 0 else (),
         ) as process:  # fmt: skip
-            self.follow(process, name, lines)
-        print("-- %s: %.1f s" % (name, time.monotonic() - started_s), file=self.log, flush=True)
+            assert process.stdout is not None
+            for line in itertools.chain([head], process.stdout):
+                lines.append(line)
+                self.report(name, line)
+                with contextlib.suppress(OSError):  # of a full disk the reason is told all the same
+                    log.write(line.encode())
         if process.returncode:
-            raise UserError("setup failed while %s: %s (log: %s)" % (name, reason(lines), self.log_path))
+            raise UserError("setup failed while %s: %s (log: %s)" % (name, reason(lines[1:]), self.log_path))
 
-    def follow(self, process: subprocess.Popen[bytes], name: str, lines: list[str]) -> None:
-        """Copy the output to the log by lines, and report progress."""
-        assert process.stdout is not None
-        counted = name == "installing packages"
-        total, done, rest = len(self.names) if counted else 0, 0, b""
-        with selectors.DefaultSelector() as selector:
-            selector.register(process.stdout, selectors.EVENT_READ)
-            while True:
-                if counted:  # uv says nothing until it has ended, so packages in the venv count too
-                    done = max(done, len(glob.glob(os.path.join(glob.escape(self.venv), INSTALLED))))
-                self.report(name, min(done, total), total)
-                if not selector.select(TICK_S):
-                    continue
-                data = os.read(process.stdout.fileno(), 65536)
-                *whole, rest = (rest + data).split(b"\n")
-                if not data and rest:
-                    whole, rest = [rest], b""
-                for line in (each.decode("utf-8", "replace").rstrip() for each in whole):
-                    print(line, file=self.log, flush=True)
-                    lines.append(line)
-                    done += line.startswith(("Collecting ", "Processing ")) and counted
-                    total -= line.startswith("Ignoring ") and counted  # pinned for another platform
-                if not data:
-                    return
+
+def open_log(path: str) -> BinaryIO:
+    """Open the setup log for appending; begin a large one anew."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    with contextlib.suppress(OSError):
+        if os.stat(path).st_size > MAX_LOG_BYTES:
+            flags |= os.O_TRUNC
+    return open(os.open(path, flags, paths.FILE_MODE), "ab", buffering=0)
 
 
 def install_environ(environ: Mapping[str, str]) -> dict[str, str]:
@@ -231,102 +157,66 @@ def install_environ(environ: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environ.items() if name not in KEPT_OUT and not name.startswith("PYTHON")}
 
 
-def reason(lines: list[str]) -> str:
-    """Return why a command failed: a known cause, the last error line."""
-    text = "\n".join(lines)
-    printed = [line for line in lines if line.strip()] or ["it ended without a word"]
-    errors = [line for line in printed if re.match(r"\s*(ERROR|error|fatal|\w*Error)\b", line)] or printed
-    last = re.sub(r"^\s*(ERROR|error):\s*", "", errors[-1])[:300].strip()
-    cure = next((cure for sign, cure in CURES if sign.search(text)), "")
-    return "%s; %s" % (cure, last) if cure else last
-
-
-def trial() -> str:
-    """Return the path of the script that tries a runtime."""
-    return os.path.join(plugin_root(), "memlayer", "daemon", "trial.py")
+def reason(lines: Iterable[str]) -> str:
+    """Return why a command failed, one line: last error, hint."""
+    printed = [line.strip() for line in lines if line.strip()] or ["it ended without a word"]
+    errors = [line for line in printed if re.match(r"(ERROR|error|fatal|\w*Error)\b", line)] or printed
+    last = re.sub(r"^(ERROR|error):\s*", "", errors[-1])[:MAX_LINE_CHARS]
+    hint = next((hint for sign, hint in HINTS if sign.search("\n".join(printed))), "")
+    return "%s; %s" % (hint, last) if hint else last
 
 
 def problem_of(python: str) -> str:
     """Return why a runtime's packages do not load, or ""; takes seconds."""
-    if not os.path.isfile(trial()):
-        return ""
     try:
-        tried = subprocess.run(
-            [python, "-I", trial(), "--load"], capture_output=True, timeout=TRIED_S, stdin=subprocess.DEVNULL
-        )
+        tried = subprocess.run([python, "-I", TRIAL], capture_output=True, timeout=TRIED_S, stdin=subprocess.DEVNULL)
     except subprocess.TimeoutExpired:
         return "loading its packages takes longer than %d s" % TRIED_S
     except OSError as bad:
         return "it does not start: %s" % bad.strerror
-    if tried.returncode == 0:
+    return reason((tried.stdout + tried.stderr).decode("utf-8", "replace").splitlines()) if tried.returncode else ""
+
+
+def choose_python(environ: Mapping[str, str], *, has_uv: bool, own: str = OWN_PYTHON) -> str:
+    """Return the Python for a venv; "" where uv brings one.
+
+    MEMLAYER_PYTHON alone when set, else the running one, then those of the PATH, newest first. Raises UserError.
+    """
+    named, places = environ.get("MEMLAYER_PYTHON"), environ.get("PATH", os.defpath)
+    names = [*("python3.%d" % minor for minor in range(NEWEST[1], OLDEST[1] - 1, -1)), "python3", "python"]
+    paths_tried = [named] if named else [own, *(shutil.which(name, path=places) for name in names)]
+    problems = []
+    for path in filter(None, dict.fromkeys(paths_tried)):
+        base, problem = probe(path)
+        if not problem:
+            return base
+        problems.append(problem)
+    if has_uv and not named:
         return ""
-    return reason((tried.stdout + tried.stderr).decode("utf-8", "replace").splitlines())
+    found = ", ".join(dict.fromkeys(problems)) or "none"
+    what = "MEMLAYER_PYTHON=%s cannot be used: " % named if named else ""
+    raise UserError("%s%s; found: %s. Please %s" % (what, NEEDED, found, HOW_TO_GET))
 
 
-def pip_has_an_index(environ: Mapping[str, str]) -> bool:
-    """True if environment or files tell pip where packages come from."""
-    keys = ("index-url", "extra-index-url", "find-links", "no-index")
-    if any(environ.get("PIP_" + key.upper().replace("-", "_")) for key in keys):
-        return True
-    config_home = environ.get("XDG_CONFIG_HOME") or "~/.config"
-    files = [os.path.join(config_home, "pip", "pip.conf"), *PIP_FILES]
-    named = environ.get("PIP_CONFIG_FILE")
-    if named == os.devnull:
-        return False  # pip's own way to say: read none of the files
-    parser = configparser.RawConfigParser(strict=False)
-    for path in [*files, *([named] if named else [])]:
-        try:
-            parser.read(os.path.expanduser(path), encoding="utf-8")
-        except (configparser.Error, UnicodeDecodeError):
-            continue
-    return any(parser.has_option(part, key) for part in ("global", "install") for key in keys)
-
-
-def uv_has_an_index(environ: Mapping[str, str]) -> bool:
-    """True if uv is told where packages come from."""
-    if any(environ.get(name) for name in UV_INDEX_NAMES):
-        return True
-    config_home = environ.get("XDG_CONFIG_HOME") or "~/.config"
-    named = environ.get("UV_CONFIG_FILE") or os.path.join(config_home, "uv", "uv.toml")
+def probe(path: str) -> tuple[str, str]:
+    """Return a Python's base interpreter and its fault, "" for none."""
+    command = [path, "-I", "-S", "-c", PROBE]
     try:
-        with open(os.path.expanduser(named), encoding="utf-8") as stream:
-            return UV_INDEX_LINE.search(stream.read()) is not None
-    except (OSError, UnicodeDecodeError):
-        return False
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=30, stdin=subprocess.DEVNULL)
+        base, problem = answer.stdout.splitlines()
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return "", "one that does not run"
+    return os.path.realpath(base), problem
 
 
 def site_of(venv: str) -> str:
     """Return the folder of a venv's packages; "" without one."""
-    return next(iter(glob.glob(os.path.join(glob.escape(venv), SITE))), "")
+    return next(iter(glob.glob(os.path.join(glob.escape(venv), "lib", "python3*", "site-packages"))), "")
 
 
-def set_aside(venv: str, pinned: Iterable[str]) -> list[tuple[str, str]]:
-    """Move unused files to another folder of the venv.
-
-    Returns (from, to) of each. pinned: names of packages to keep whole. Compiled modules go at once: each module in use
-    is compiled again when it is first loaded. Raises OSError.
-    """
-    site, folder = site_of(venv), os.path.join(venv, ASIDE)
-    os.makedirs(folder, exist_ok=True)
-    patterns = UNUSED if "setuptools" in pinned else UNUSED + FROM_VENV
-    moved: list[tuple[str, str]] = []
-    for pattern in patterns:
-        for path in glob.glob(os.path.join(glob.escape(site), pattern)):
-            moved.append((path, os.path.join(folder, str(len(moved)))))
-            os.rename(*moved[-1])
-    for parent, names, _ in os.walk(site):
-        if "__pycache__" in names:
-            names.remove("__pycache__")
-            shutil.rmtree(os.path.join(parent, "__pycache__"), ignore_errors=True)
-    return moved
-
-
-def put_back(moved: list[tuple[str, str]]) -> None:
-    """Undo set_aside. Raises OSError."""
-    for path, aside in reversed(moved):
-        os.rename(aside, path)
-
-
-def remove_unused(venv: str) -> None:
-    """Remove the files that were set aside."""
-    shutil.rmtree(os.path.join(venv, ASIDE), ignore_errors=True)
+def note_contents(venv: str) -> None:
+    """Write the names of a venv's packages for runtime.has_its_packages. Raises OSError."""
+    site = site_of(venv)
+    names = sorted(name for name in os.listdir(site) if name != "__pycache__")
+    text = "\n".join([os.path.relpath(site, venv), *names]) + "\n"
+    paths.write_whole(os.path.join(venv, runtime.CONTENTS), text.encode("utf-8", "surrogateescape"))

@@ -14,10 +14,8 @@ from memlayer.edge.terminal import streams
 from memlayer.errors import MemlayerError, UserError
 
 COMPLETION = "_MEMLAYER_COMPLETE"  # set by the shell that asks for completions
-SETUP_FLAGS = {"--quiet", "--no-wait", "--json"}
-# Verbs that only report: without a runtime the standard library is enough for them.
-BARE = (["doctor"], ["--version"], ["daemon", "status"], ["completion"])
-HELP = ("--help", "-h")
+SETUP_FLAGS = ("--quiet", "--no-wait", "--json")
+BARE = ("doctor", "--version")  # they only report: without a runtime the standard library is enough for them
 
 
 def main(root: str, argv: list[str]) -> int:
@@ -33,14 +31,14 @@ def main(root: str, argv: list[str]) -> int:
             from memlayer.edge import mcp
 
             return mcp.main(root, paths.home_of(), argv[1:])
-        if argv[:1] == ["setup"] and not asks_help(argv):
+        if argv[:1] == ["setup"] and not {"--help", "-h"} & set(argv):
             return setup(root, argv[1:])
         home = paths.home_of()
-        is_missing = runtime.find_runtime(home, root) is None
-        if COMPLETION in os.environ and is_missing:
+        python = runtime.find_runtime(home, root)
+        if COMPLETION in os.environ and python is None:
             return 0  # a Tab builds no runtime
-        is_bare = is_missing and needs_no_runtime(argv)
-        python = sys.executable if is_bare else ensure_runtime(home, root)
+        is_bare = python is None and argv[:1] and argv[0] in BARE
+        program = [sys.executable, "-I", "-S"] if is_bare else [python or ensure_runtime(home, root), "-I"]
     except MemlayerError as error:
         return streams.tell_error(argv, str(error), streams.USER_ERROR)
     except OSError as error:
@@ -52,111 +50,83 @@ def main(root: str, argv: list[str]) -> int:
     sys.stderr.flush()
     # A macOS framework Python in a venv leaves this behind. The next Python would take itself for the first.
     os.environ.pop("__PYVENV_LAUNCHER__", None)
-    script = os.path.join(root, "memlayer", "cli", *(("doctor", "bare.py") if is_bare else ("__main__.py",)))
-    os.execv(python, [python, "-I", *(["-S"] if is_bare else []), script, *argv])
-
-
-def needs_no_runtime(argv: list[str]) -> bool:
-    """True for verbs that only report, and for `--help`."""
-    return not argv or asks_help(argv) or any(argv[: len(verb)] == verb for verb in BARE)
-
-
-def asks_help(argv: list[str]) -> bool:
-    """True if a command line asks for help, and not behind `--`."""
-    options = argv[: argv.index("--")] if "--" in argv else argv
-    return any(word in HELP for word in options)
+    script = os.path.join("doctor", "bare.py") if is_bare else "__main__.py"
+    os.execv(program[0], [*program, os.path.join(root, "memlayer", "cli", script), *argv])
 
 
 def ensure_runtime(home: str, root: str, *, is_quiet: bool = False, wait: bool = True) -> str:
     """Return the runtime's python, made when missing or stale.
 
-    SetupProgress on stderr, stdout untouched. Returns "" only with `wait=False` and another setup running.
+    Progress on stderr, stdout untouched. Returns "" only with `wait=False` and another setup running.
     """
     python = runtime.find_runtime(home, root)
     if python is None:
-        from memlayer.edge.bootstrap.provision import SetupProgress, build_runtime
+        from memlayer.edge.bootstrap import provision
 
-        with SetupProgress(sys.stderr, is_quiet=is_quiet) as progress:
-            python = build_runtime(home, root, progress, wait=wait)
-    elif not runtime.remembers_python(home) and os.path.isdir(home):
-        from contextlib import suppress
-
-        from memlayer.edge.bootstrap.provision import remember_python
-
-        # It only makes the next start quicker. A verb must not end here because the disk is full: doctor says so.
-        with suppress(OSError):
-            remember_python(home, os.path.realpath(python))
+        with provision.progress(is_quiet=is_quiet) as report:
+            python = provision.build_runtime(home, root, report, wait=wait)
     return python or ""
 
 
 def setup(root: str, flags: list[str]) -> int:
     """Run the verb `setup`: make the runtime and report the result."""
-    wanted = []
-    if "--with" in flags:
-        from memlayer.edge.bootstrap import extras
+    from memlayer.edge.bootstrap import extras, provision
 
+    names = []
+    if "--with" in flags:
         at = flags.index("--with")
-        wanted = extras.checked("".join(flags[at + 1 : at + 2]))
+        names = extras.checked("".join(flags[at + 1 : at + 2]))
         flags = [*flags[:at], *flags[at + 2 :]]
-    unknown = [flag for flag in flags if flag not in SETUP_FLAGS]
-    if unknown:
-        return streams.tell_error(
-            flags, "No such option: %s. See `memlayer setup --help`." % unknown[0], streams.USAGE_ERROR
-        )
-    home = paths.home_of()
-    started_s = time.monotonic()
-    was_there = runtime.find_runtime(home, root) is not None and not is_broken(home, root)
-    if wanted:
-        add_extras(home, root, wanted, is_quiet="--quiet" in flags)
-    python = ensure_runtime(home, root, is_quiet="--quiet" in flags, wait="--no-wait" not in flags)
-    if python and not was_there:
+    if not set(flags) <= set(SETUP_FLAGS):
+        told = "No such option: %s. See `memlayer setup --help`." % next(one for one in flags if one not in SETUP_FLAGS)
+        return streams.tell_error(flags, told, streams.USAGE_ERROR)
+    home, started_s, is_quiet = paths.home_of(), time.monotonic(), "--quiet" in flags
+    was_there = works(home, root)
+    python = ensure_runtime(home, root, is_quiet=is_quiet, wait="--no-wait" not in flags)
+    if python and names:
+        add_extras(home, root, names, is_quiet=is_quiet)
+    if python and was_there:
+        provision.remember_python(home, python)
+    elif python:
         start_daemon(home, root, python)
     seconds = round(time.monotonic() - started_s, 1)
     if "--json" in flags:
         import json
 
         print(json.dumps({"runtime": python or None, "built": bool(python) and not was_there, "seconds": seconds}))
-    elif "--quiet" in flags:
-        return 0
-    elif was_there:
-        print("The runtime is ready: %s" % python)
-    elif python:
-        print("The runtime is ready after %.0f s: %s" % (seconds, python))
-    else:
-        print("Another setup is running.")
+    elif not is_quiet:
+        ready = "The runtime is ready%s: %s" % ("" if was_there else " after %.0f s" % seconds, python)
+        print(ready if python else "Another setup is running.")
     return 0
 
 
 def add_extras(home: str, root: str, names: list[str], *, is_quiet: bool) -> None:
-    """Install extras into the runtime, which is made first. Raises UserError."""
-    from memlayer.edge.bootstrap import extras
-    from memlayer.edge.bootstrap.provision import SetupProgress, open_log, prepare
+    """Install extras into the runtime, made first. Raises UserError, OSError."""
+    from memlayer.edge.bootstrap import extras, install, provision
 
     python = ensure_runtime(home, root, is_quiet=is_quiet)
-    prepare(home)
-    log_path = runtime.setup_log(home)
-    with SetupProgress(sys.stderr, is_quiet=is_quiet) as progress, open_log(log_path) as log:
-        extras.install(os.path.dirname(os.path.dirname(python)), names, progress, log, log_path)
+    paths.make_folder(paths.logs(home))
+    with provision.progress(is_quiet=is_quiet) as report:
+        installer = install.Installer(report, runtime.setup_log(home))
+        extras.install(os.path.dirname(os.path.dirname(python)), names, installer)
     extras.remember(home, names)
 
 
-def is_broken(home: str, root: str) -> bool:
-    """True for a broken runtime, then discarded. Raises UserError."""
+def works(home: str, root: str) -> bool:
+    """True for a runtime that loads; else discard it. Raises UserError, OSError."""
     from memlayer.edge.bootstrap.install import problem_of
-    from memlayer.edge.bootstrap.provision import discard
 
     python = runtime.find_runtime(home, root)
     problem = problem_of(python) if python else ""
-    if not problem:
-        return False
-    if os.environ.get("MEMLAYER_RUNTIME_DIR"):
+    if problem and os.environ.get("MEMLAYER_RUNTIME_DIR"):
         raise UserError(
             "MEMLAYER_RUNTIME_DIR=%s does not work (%s): unset it, and memlayer makes its own runtime"
             % (runtime.runtime_dir(home), problem)
         )
-    print("memlayer: the runtime does not work (%s): it is made anew" % problem, file=sys.stderr)
-    discard(home)
-    return True
+    if problem:
+        print("memlayer: the runtime does not work (%s): it is made anew" % problem, file=sys.stderr)
+        os.unlink(os.path.join(runtime.runtime_dir(home), runtime.LOCK_FILE))  # it counts as half-made now
+    return bool(python) and not problem
 
 
 def start_daemon(home: str, root: str, python: str) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.edge.bootstrap import install, interpreters, provision, runtime
+from memlayer.edge.bootstrap import install, provision, runtime
 from memlayer.edge.home import paths
 from memlayer.errors import UserError
 
@@ -48,7 +48,7 @@ def add_runtime(home: Path, name: str, root: Path) -> Path:
     packages = venv / "lib" / "python3.12" / "site-packages"
     for package in ("lancedb", "click"):
         (packages / package).mkdir(parents=True)
-    provision.note_contents(str(venv))
+    install.note_contents(str(venv))
     (venv / "requirements.lock").write_bytes((root / "requirements.lock").read_bytes())
     return venv
 
@@ -106,7 +106,7 @@ def test_named_venv_is_not_checked(tmp_path: Path, home: Path, root: Path, monke
     (venv / "bin" / "python").unlink()
     assert find(home, root) is None
     with pytest.raises(UserError, match="MEMLAYER_RUNTIME_DIR"):
-        provision.build_runtime(str(home), str(root), lambda step, done, total: None)
+        provision.build_runtime(str(home), str(root), lambda step, line: None)
 
 
 def test_switch_replaces_the_link(home: Path, root: Path) -> None:
@@ -116,19 +116,9 @@ def test_switch_replaces_the_link(home: Path, root: Path) -> None:
     assert not [name for name in os.listdir(home / "runtime") if name.startswith(".")]
 
 
-def test_killed_builds_are_removed(home: Path, root: Path) -> None:
-    folder = home / "runtime"
-    add_runtime(home, "two", root)
-    (add_runtime(home, "killed", root) / "requirements.lock").unlink()
-    provision.remove_all_but(str(folder), [str(folder / "one")], only_half_made=True)
-    assert sorted(os.listdir(folder)) == ["current", "one", "two"]
-    provision.remove_all_but(str(folder), [str(folder / "one")])
-    assert sorted(os.listdir(folder)) == ["current", "one"]
-
-
 def test_running_build_is_not_awaited(home: Path, root: Path) -> None:
     (root / "requirements.lock").write_bytes(b"changed\n")
-    quiet = lambda step, done, total: None  # noqa: E731
+    quiet = lambda step, line: None  # noqa: E731
     with provision.held(runtime.build_lock(str(home)), quiet, wait=True):
         assert runtime.setup_is_running(str(home))
         assert provision.build_runtime(str(home), str(root), quiet, wait=False) is None
@@ -177,69 +167,63 @@ def test_finding_runtime_imports_nothing_slow() -> None:
 
 @pytest.fixture
 def stand_in(tmp_path: Path) -> Callable[..., str]:
-    """Make an executable that answers like an interpreter of a version."""
+    """Make an executable that answers like an interpreter: its base, then why it does not fit."""
 
-    def make(version: str, *, has_venv: bool = True, name: str = "python3") -> str:
+    def make(name: str, problem: str = "") -> str:
         path = tmp_path / "bin" / name
         path.parent.mkdir(exist_ok=True)
-        major, minor = version.split(".")
-        path.write_text(f'#!/bin/sh\necho "{major} {minor} {int(has_venv)} 1 0"\necho "$0"\n')
+        path.write_text(f'#!/bin/sh\necho "$0"\necho "{problem}"\n')
         path.chmod(0o755)
         return str(path)
 
     return make
 
 
-def choose(
-    path: str, *, has_uv: bool = False, environ: dict[str, str] | None = None
-) -> interpreters.Interpreter | None:
-    searched = {"PATH": os.path.dirname(path), **(environ or {})}
-    return interpreters.choose_python(searched, has_uv=has_uv, own_python="", usual_places=())
+def choose(path: str, *, has_uv: bool = False, **environ: str) -> str:
+    return install.choose_python({"PATH": os.path.dirname(path), **environ}, has_uv=has_uv, own="")
 
 
-@pytest.mark.parametrize("version", ["3.11", "3.14"])
-def test_new_enough_python_is_taken(stand_in: Callable[..., str], version: str) -> None:
-    found = choose(stand_in(version))
-    assert found is not None and "%d.%d" % found.version == version
-
-
-@pytest.mark.parametrize("version", ["3.9", "3.15"])
-def test_needed_python_is_named(stand_in: Callable[..., str], version: str) -> None:
-    with pytest.raises(UserError, match=rf"^Python 3\.11 to 3\.14 is needed; found: {version}\. Please install .*$"):
-        choose(stand_in(version))
+@pytest.mark.parametrize("problem", ["3.9", "3.15", "3.12 without ensurepip", "3.14 free-threaded"])
+def test_needed_python_is_named(stand_in: Callable[..., str], problem: str) -> None:
+    path = stand_in("python3", problem)
+    with pytest.raises(UserError, match=rf"^Python 3\.11 to 3\.14 with venv is needed; found: {problem}\. Please .*$"):
+        choose(path)
+    assert choose(path, has_uv=True) == ""
 
 
 def test_uv_replaces_a_missing_python(tmp_path: Path) -> None:
-    assert choose(str(tmp_path / "python3"), has_uv=True) is None
+    assert choose(str(tmp_path / "python3"), has_uv=True) == ""
     with pytest.raises(UserError, match="found: none"):
         choose(str(tmp_path / "python3"))
 
 
-def test_python_without_venv_needs_uv(stand_in: Callable[..., str]) -> None:
-    path = stand_in("3.12", has_venv=False)
-    with pytest.raises(UserError, match=r"no venv module: apt install python3\.12-venv"):
-        choose(path)
-    assert choose(path, has_uv=True) is not None
-
-
 def test_newest_python_on_path_wins(stand_in: Callable[..., str]) -> None:
-    stand_in("3.11", name="python3")
-    stand_in("3.12", name="python3.12")
-    found = choose(stand_in("3.13", name="python3.13"))
-    assert found is not None and found.version == (3, 13)
+    stand_in("python3")
+    stand_in("python3.12")
+    stand_in("python3.14", "3.14 without _ssl")
+    assert choose(newest := stand_in("python3.13")) == newest
 
 
-def test_named_python_alone_is_tried(stand_in: Callable[..., str]) -> None:
-    stand_in("3.13", name="python3.13")
-    old = stand_in("3.9", name="old")
-    with pytest.raises(UserError, match=r"MEMLAYER_PYTHON=.*Python 3\.9 at"):
-        choose(old, environ={"MEMLAYER_PYTHON": old})
+@pytest.mark.parametrize("has_uv", [True, False])
+def test_named_python_alone_is_tried(stand_in: Callable[..., str], has_uv: bool) -> None:
+    stand_in("python3.13")
+    old = stand_in("옛것", "3.9")
+    with pytest.raises(UserError, match=r"^MEMLAYER_PYTHON=.*found: 3\.9\."):
+        choose(old, has_uv=has_uv, MEMLAYER_PYTHON=old)
+    with pytest.raises(UserError, match=r"found: one that does not run\."):
+        choose(old, has_uv=has_uv, MEMLAYER_PYTHON=old + ".none")
 
 
-def test_inspected_venv_names_its_base() -> None:
-    found = interpreters.inspect(sys.executable)
-    assert found is not None and found.is_usable
-    assert found.path == os.path.realpath(getattr(sys, "_base_executable", sys.executable))
+def test_probed_venv_names_its_base() -> None:
+    base = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
+    assert install.probe(sys.executable) == (base, "")
+
+
+def test_remembered_python_is_the_base(home: Path) -> None:
+    provision.remember_python(str(home), sys.executable)
+    assert (home / "python").read_text() == os.path.realpath(getattr(sys, "_base_executable", "")) + "\n"
+    provision.remember_python(str(home), str(home / "없음"))  # one that does not run changes nothing
+    assert (home / "python").exists()
 
 
 # environments of installs
