@@ -22,9 +22,13 @@ from pathlib import Path
 
 import pytest
 
+from memlayer.edge.bootstrap import runtime
+from tests.fault.confined import NotHere, small_disk
+
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
 ROOT = Path(__file__).resolve().parents[2]
+MB = 1 << 20
 UV = Path(sys.prefix) / "bin" / "uv"
 BASE_PYTHON = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
 
@@ -244,6 +248,23 @@ def test_failed_install_reports_cause(plugin: Plugin) -> None:
     assert "tinyprobe" in (plugin.home / "runtime.failed").read_text()
     assert plugin.run("setup", "--quiet").returncode == 0
     assert not (plugin.home / "runtime.failed").exists()
+
+
+@pytest.mark.parametrize("tool", ["pip", "uv"])
+def test_full_disk_is_told_and_left_alone(plugin: Plugin, tmp_path: Path, tool: str) -> None:
+    digest = make_wheel(tmp_path / "wheels", "big_probe", content=b"#" * 80 * MB)
+    plugin.lock.write_text(f"big_probe==1.0 --hash=sha256:{digest}\n")
+    if tool == "uv":
+        plugin.add_uv(knows_index=True)
+    try:
+        with small_disk(tmp_path / "disk", 60 * MB) as disk:
+            home = disk / "나의 home"
+            failed = plugin.run("setup", MEMLAYER_HOME=str(home))
+            assert failed.returncode == 1 and "No space left on device" in failed.stderr.splitlines()[-1]
+            assert "No space left on device" in (home / "runtime.failed").read_text()
+            assert not list((home / "runtime").iterdir()) and runtime.failed_lately(str(home))
+    except NotHere as why:
+        pytest.skip(str(why))
 
 
 def test_unreachable_index_is_named(plugin: Plugin) -> None:
