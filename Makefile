@@ -15,7 +15,7 @@ AGAIN := --reruns 2 --reruns-delay 1
 # axe-core finds what a page withholds from those who do not see it; Mozilla Public License 2.0, not shipped
 AXE := 4.14.1
 
-# What others depend on and memlayer never loads: 40 MB (adapters/embedding/lazy_import.py, edge/bootstrap/install.py).
+# What others depend on and memlayer never loads: 40 MB (adapters/embedding/lazy_import.py).
 NEVER_LOADED := pillow hf-xet
 
 # Tests that take a real host, a browser, minutes or damage have targets of their own.
