@@ -124,7 +124,7 @@ class NoteSettings(Group):
 
 
 class MomentSettings(Group):
-    """What git is asked about notes and open work."""
+    """Questions to git about notes and open work."""
 
     changed_ground: bool = setting(
         True, "Ask git, in the background, which open work is pushed or has commits on its files since."

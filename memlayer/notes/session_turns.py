@@ -31,7 +31,7 @@ SHORT_PROMPT, SHORT_ANSWER = 120, 240  # columns, in which Korean says as much a
 
 @dataclass(frozen=True)
 class FailedCall:
-    """A call that failed: what was called, and its error's first line."""
+    """A failed call, and its error's first line."""
 
     call: str
     error: str

@@ -1,4 +1,4 @@
-"""Push, pull and state of a home's share, with what went wrong."""
+"""Push, pull and state of a home's share, with its troubles."""
 
 from __future__ import annotations
 

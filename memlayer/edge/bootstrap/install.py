@@ -52,7 +52,7 @@ KEPT_OUT = {
     "PIP_REQUIRE_VIRTUALENV", "PIP_NO_BINARY", "PIP_DRY_RUN", "PIP_QUIET", "PIP_VERBOSE", "PIP_REPORT",
     "UV_PYTHON", "UV_SYSTEM_PYTHON", "UV_CONSTRAINT", "UV_OVERRIDE", "UV_PROJECT_ENVIRONMENT", "UV_NO_BINARY",
 }  # fmt: skip
-# Sign in the output -> what to do. The first match counts.
+# Sign in the output -> remedy. The first match counts.
 HINTS = (
     (
         re.compile(

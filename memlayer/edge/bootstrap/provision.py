@@ -73,7 +73,7 @@ def build_runtime(home: str, root: str, report: Report, *, wait: bool = True) ->
 def _build(home: str, root: str, installer: Installer) -> str:
     """Build aside, then switch; the caller holds the lock."""
     folder, previous = runtime.runtimes(home), runtime.runtime_dir(home)
-    for name in os.listdir(folder):  # what killed builds left, and all that no daemon runs from any more
+    for name in os.listdir(folder):  # leftovers of killed builds, and all that no daemon runs from any more
         if name not in ("current", "extras", os.path.basename(previous)):
             shutil.rmtree(os.path.join(folder, name), ignore_errors=True)
     venv = os.path.join(folder, "%s-%d" % (time.strftime("%Y%m%d-%H%M%S"), os.getpid()))

@@ -29,7 +29,7 @@ _USER_FLAG = r"-(?<=\s-)(?:[a-z]{0,6}u|-user|-proxy-user)[ =]?[\"']?[^\s:\"'/]{1
 _CAPITAL = r"-%s(?<=\s-%s)[ ]{0,8}[\"']{0,5}(?=[^\s\"'-])"
 _FLAG_VALUE = r"[^\s\"'`<>]+"
 
-# Input of a program: a here-string, a document of one line, what is piped to it.
+# Input of a program: a here-string, a document of one line, a pipe.
 _HERE = r"<<<[ ]{0,8}[\"']{0,5}(?P<secret>[^\s\"'$`]{4,120})"
 _DOCUMENT = (
     r"<<-?[ ]?[\"']?(?P<end>\w{2,20})[\"']?(?P<reader>[^\n\\]{0,80})(?:\n|\\n)[ \t]{0,8}(?P<secret>[^\s\\]{4,120})"

@@ -106,7 +106,7 @@ def on_verb(
     if is_own and (provider or base_url or model or api_key_env):
         raise Incomplete("--by session has the session's own model write: it goes with no other model")
     changes = readers.changes_for_own() if is_own else readers.changes_for(provider, base_url, model, api_key_env)
-    set_settings(home(), changes, dry_run=True)  # nobody is asked about what is refused
+    set_settings(home(), changes, dry_run=True)  # nobody is asked about a refused change
     if not as_json:
         for text in (readers.BY_SESSION,) if is_own else readers.work_and_price(readers.planned(changes)):
             say(text)

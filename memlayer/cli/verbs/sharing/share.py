@@ -73,7 +73,7 @@ def setup(url: str, key_stdin: bool, name: str, encrypt: bool | None, by_hand: b
     secret = sys.stdin.read(1000).strip() if key_stdin else ""
     if key_stdin and not secret:
         raise Incomplete("Standard input is empty. `memlayer share key` prints the key on another machine")
-    client().ask(ops.ShareSetup(url, dry_run=True))  # nobody is asked about what is refused
+    client().ask(ops.ShareSetup(url, dry_run=True))  # nobody is asked about a refused place
     if not yes:
         told = f"{line(url)} {CONSENT}"
         agree(
