@@ -114,12 +114,14 @@ class Review:
         """
         known = notes_in_force(self.store, place.project_id, MAX_ROWS) if place.project_id else []
         rows = [row for row in known if row.kind != Kind.TASK]
-        closed, seen, out = self.log.closed(), set[str](), list[ReviewedMemory]()
+        closed, seen, pairs, out = self.log.closed(), set[str](), set[frozenset[str]](), list[ReviewedMemory]()
         for item in self._candidates(place, rows, now_ms):
             closed_ms = closed.get(item.key, 0)
             is_back = item.reason in (ReviewReason.STALE, ReviewReason.UNUSED) and now_ms - closed_ms > ASKED_AGAIN_MS
-            if item.memory.id not in seen and (not closed_ms or is_back):
+            pair = frozenset((item.memory.id, item.against.id if item.against is not None else ""))
+            if item.memory.id not in seen and pair not in pairs and (not closed_ms or is_back):
                 seen.add(item.memory.id)
+                pairs.add(pair)
                 out.append(item)
         return out
 

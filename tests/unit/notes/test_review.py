@@ -90,6 +90,18 @@ def test_question_of_a_reading_model_waits_for_the_person(project: Reviewed) -> 
     assert old.superseded_by == newer.id
 
 
+def test_one_pair_is_asked_about_once(project: Reviewed) -> None:
+    """Where a reading says it the other way round as well."""
+    older = project.remember("API 는 8080 포트에서 듣는다")
+    newer = project.remember("the staging console is at https://console.example.com")
+    questions = [
+        {"memory_id": one.id, "by": two.id, "wish": "replace"} for one, two in ((older, newer), (newer, older))
+    ]
+    project.readings.put(Reading("s1", older.project_id, questions=questions))
+    [item] = project.items(T0_MS + DAY_MS)
+    assert {item.memory.id, item.against.id if item.against else ""} == {older.id, newer.id}
+
+
 @pytest.mark.parametrize("wish", ["the API listens on port 9090 now", "배포는 이제 화요일에 한다"])
 def test_pinned_memory_and_its_contradiction(project: Reviewed, wish: str) -> None:
     before = "the API listens on port 8080" if "API listens" in wish else "배포는 금요일에 한다"
