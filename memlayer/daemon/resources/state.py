@@ -176,11 +176,12 @@ class State:
         stamp = settings_stamp(self.home)
         settings, problem = load_what_holds(self.home, os.environ)
         changed = {name: getattr(settings, name) for name in GIVING}
-        if problem or all(getattr(self.settings, name) == group for name, group in changed.items()):
-            return False
-        self.settings = self.settings.model_copy(update=changed)
-        if self.settings.model_dump() == settings.model_dump():
+        before = self.settings
+        self.settings = before if problem else before.model_copy(update=changed)
+        if not problem and self.settings.model_dump() == settings.model_dump():
             self.settings_stamp = stamp
+        if self.settings == before:
+            return False
         self.rules = compose.Rules.of(self.settings)
         self._by_project.clear()
         return True
