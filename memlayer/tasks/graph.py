@@ -204,31 +204,6 @@ class Graph(DispensableFile):
         )
         return [Thing(*row) for row in self._rows(query, memory_id, memory_id, MAX_LISTED)]
 
-    def links(self, ids: Sequence[str], project_id: str, limit: int) -> list[Edge]:
-        """Return the edges of things or memories, those between few things first."""
-        some = marks(len(ids))
-        query = (
-            "SELECT DISTINCT src_type, src_id, rel, dst_type, dst_id,"
-            " (SELECT count(*) FROM links AS other WHERE other.dst_id = links.dst_id) AS crowd FROM links"
-            " WHERE (src_id IN (%s) OR dst_id IN (%s)) AND ? IN ('', project_id)"
-            " ORDER BY crowd, src_id, dst_id LIMIT ?" % (some, some)
-        )
-        return [Edge(*row[:5]) for row in self._rows(query, *ids, *ids, project_id, limit)]
-
-    def things(self, ids: Sequence[str]) -> list[Thing]:
-        """Return entities by id."""
-        query = "SELECT DISTINCT dst_id, dst_type, title FROM links WHERE dst_id IN (%s) AND dst_type != ?"
-        return [Thing(*row) for row in self._rows(query % marks(len(ids)), *ids, MEMORY)]
-
-    def hubs(self, project_id: str, limit: int) -> list[Thing]:
-        """Return the things that most edges of a project name."""
-        query = (
-            "SELECT dst_id, dst_type, title, count(DISTINCT src_id || rel) AS others FROM links"
-            " WHERE dst_type != 'memory' AND ? IN ('', project_id)"
-            " GROUP BY dst_id ORDER BY others DESC, title LIMIT ?"
-        )
-        return [Thing(*row) for row in self._rows(query, project_id, limit)]
-
     def _rows(self, query: str, *given: object) -> list[tuple[Any, ...]]:
         return self.run(lambda base: base.execute(query, given).fetchall(), [])
 

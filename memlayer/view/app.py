@@ -14,18 +14,19 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
-from memlayer.errors import MemlayerError
+from memlayer.edge.redaction.privacy import plain
+from memlayer.errors import MemlayerError, UserError
 from memlayer.view import api
 from memlayer.view.guard import Guard, Keys
 from memlayer.view.live import Live
-from memlayer.view.pages import figures, health, map, notes, projects, search, sessions, today, work
-from memlayer.view.problems import answer_problem, status_of
-from memlayer.view.source import Source
-from memlayer.view.visit import endpoint
+from memlayer.view.pages import figures, health, notes, projects, search, sessions, today, work
+from memlayer.view.problems import PROGRAMS, answer_problem, status_of, title_of
+from memlayer.view.source import EVERY_PROJECT, Source
+from memlayer.view.visit import Visit, endpoint
 
 log = logging.getLogger(__name__)
 SAID = {
-    404: "There is no such page. The list on the left, or at the top, names all.",
+    404: "There is no such page. The list names all.",
     405: "This address knows no such request.",
 }
 
@@ -40,7 +41,6 @@ def make(source: Source, keys: Keys) -> ASGIApp:
             *work.ROUTES,
             *sessions.ROUTES,
             Route("/search", endpoint(search.page)),
-            Route("/map", endpoint(map.page)),
             Route("/figures", endpoint(figures.page)),
             *health.ROUTES,
             *projects.ROUTES,
@@ -56,16 +56,28 @@ def make(source: Source, keys: Keys) -> ASGIApp:
     return app
 
 
+def _told(request: Request, status: int, why: str) -> Response:
+    """Return an error in the pages' frame, or for a program."""
+    if request.url.path.startswith(PROGRAMS):
+        return answer_problem(request.scope, status, why)
+    visit = Visit(request, request.app.state.source, request.app.state.keys)
+    try:
+        visit.project  # noqa: B018
+    except UserError:
+        visit.project = EVERY_PROJECT
+    return visit.page("problem.html", title_of(status), status, why=plain(why))
+
+
 async def _ours(request: Request, error: Exception) -> Response:
     assert isinstance(error, MemlayerError)
-    return answer_problem(request.scope, status_of(error), str(error))
+    return _told(request, status_of(error), str(error))
 
 
 async def _of_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return answer_problem(request.scope, error.status_code, SAID.get(error.status_code, error.detail))
+    return _told(request, error.status_code, SAID.get(error.status_code, error.detail))
 
 
 async def _unexpected(request: Request, error: Exception) -> Response:
     log.error("%s failed: %s", request.url.path, type(error).__name__)
-    return answer_problem(request.scope, 500, "Something went wrong here. Run `memlayer doctor`; nothing was changed.")
+    return _told(request, 500, "Nothing was changed. `/memory-doctor` in Claude Code may say why.")

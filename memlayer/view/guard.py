@@ -39,7 +39,7 @@ HEADERS = {
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
     "cache-control": "no-store",
 }
-NO_TOKEN = "This page is private. Run `memlayer view` and open the address that it prints."
+NO_TOKEN = "This page is private. Type /memory-view in Claude Code, or run memlayer view in a terminal."
 OTHER_HOST = "This page answers to 127.0.0.1 and its own port alone."
 OTHER_ORIGIN = "Another page has sent this. Nothing is changed."
 NO_FORM_TOKEN = "This form is too old, or not ours. Load the page again; nothing is changed."

@@ -15,7 +15,9 @@ UNKNOWN = ("No ", "Nothing is known")  # how the daemon begins to say that a nam
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>%(title)s · memlayer</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><link rel="stylesheet" href="/static/page.css">
 </head><body class="alone"><main id="main"><p class="eyebrow">memlayer</p><h1>%(title)s</h1><p>%(why)s</p>
-<p><a href="/">Back to today</a> · <a href="/health">Health</a></p></main></body></html>"""
+</main></body></html>"""
+PROGRAMS = ("/api/", "/ws")  # are asked by programs
+TITLES = {400: "That did not work", 404: "Not found", 500: "Something went wrong", 503: "The memory does not answer"}
 
 
 class NotFound(UserError):
@@ -23,14 +25,19 @@ class NotFound(UserError):
 
 
 def answer_problem(scope: Scope, status: int, why: str) -> Response:
-    """Return the answer that tells an error and its remedy."""
-    title, why = HTTPStatus(status).phrase, plain(why)
-    if str(scope.get("path", "")).startswith(("/api/", "/ws")):
+    """Return an error, for a program or without a frame."""
+    title, why = title_of(status), plain(why)
+    if str(scope.get("path", "")).startswith(PROGRAMS):
         return JSONResponse(
-            {"type": "about:blank", "title": title, "status": status, "detail": why},
+            {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": why},
             status, media_type="application/problem+json",
         )  # fmt: skip
     return HTMLResponse(PAGE % {"title": html.escape(title), "why": html.escape(why)}, status)
+
+
+def title_of(status: int) -> str:
+    """Return the heading of an error."""
+    return TITLES.get(status) or HTTPStatus(status).phrase
 
 
 def status_of(error: MemlayerError) -> int:

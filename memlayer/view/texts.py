@@ -18,6 +18,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
 from memlayer.edge.redaction.privacy import plain
+from memlayer.kinds import Author
 from memlayer.text.terms import query_terms
 
 TAGS = {
@@ -28,11 +29,20 @@ PROMPT, ANSWER = "User: ", " Assistant: "  # of a turn
 MAX_DRAWN = 60_000  # characters of a text that are drawn as Markdown
 MAX_PIECES, MAX_PAIRS = 4000, 40_000  # of a comparison: under a second in the worst order
 LEAST_STAYED = 0.3  # of the newer text's words, from which two texts are compared word by word
+AUTHORS: dict[str, str] = {
+    Author.PERSON: "you",
+    Author.ADOPTED: "a model, kept by you",
+    Author.MODEL: "the model",
+    Author.READER: "the reading model",
+    Author.RUN: "a run that nobody typed",
+    Author.COLLEAGUE: "a colleague",
+    Author.FILE: "a file",
+    Author.UNCLEAR: "somebody in a prompt",
+}
 _SENTENCES = re.compile(r"[^.!?\n]*[.!?\n]+|[^.!?\n]+")
 _WORDS = re.compile(r"\w+|\W", re.UNICODE)
 _NAMES = re.compile(r"\w{2,}")
 _REDACTED = re.compile(r"\[redacted:[\w -]{1,40}\]|\[private\]")
-PROOF = ("", "seen", "used", "proven", "proven often")  # of the levels of growth/levels.py
 
 
 def clean(value: object) -> str:
@@ -141,14 +151,14 @@ def moment(at_ms: object, form: str = "%Y-%m-%d %H:%M") -> str:
     return time.strftime(form, time.localtime(at_ms / 1000))
 
 
-def proof(level: object) -> str:
-    """Return a level in words, "" for one that nobody has used."""
-    return PROOF[level] if isinstance(level, int) and 0 <= level < len(PROOF) else ""
+def first_line(value: object) -> str:
+    """Return a text's first line, without a summary's head."""
+    return clean(value).strip().partition("\n")[0].removeprefix("Goal: ").removeprefix("목표: ")
 
 
-def percent(share: object) -> str:
-    """Return a share of one as a percentage."""
-    return f"{float(share) * 100:.0f} %" if isinstance(share, (int, float)) else "–"
+def author(by: object) -> str:
+    """Return an author for the person who reads."""
+    return AUTHORS.get(str(by), str(by))
 
 
 def paged(rows: Sequence[object], page: int, size_: int) -> tuple[Sequence[object], int]:

@@ -18,6 +18,7 @@ from memlayer import __version__
 from memlayer.edge.counting import counted, size
 from memlayer.errors import UserError
 from memlayer.kinds import KINDS, Kind
+from memlayer.model import PROVEN
 from memlayer.view import texts
 from memlayer.view.guard import Keys
 from memlayer.view.source import EVERY, Project, Source
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 MAX_PARAMETER_CHARS = 2000
 PAGES = (
     ("/", "Today"), ("/notes", "Notes"), ("/tasks", "Open work"), ("/sessions", "Sessions"), ("/search", "Search"),
-    ("/map", "Map"), ("/figures", "Figures"), ("/health", "Health"), ("/settings", "Settings"),
+    ("/figures", "Figures"), ("/health", "Health"), ("/settings", "Settings"),
 )  # fmt: skip
 
 
@@ -47,7 +48,7 @@ def _environment() -> Environment:
     made.filters.update(
         clean=texts.clean, code=texts.code, markdown=texts.markdown, marked=texts.marked, short=texts.short,
         spoken=texts.spoken,
-        moment=texts.moment, counted=counted, bytes=size, percent=texts.percent, proof=texts.proof,
+        moment=texts.moment, counted=counted, bytes=size, author=texts.author, first_line=texts.first_line,
         compared=texts.compared, with_quote=texts.with_quote, heading=heading_of,
     )  # fmt: skip
     return made
@@ -104,16 +105,16 @@ class Visit:
             given["project"] = self.project.id
         return path + ("?" + urlencode(given) if given else "")
 
-    def page(self, template: str, title: str, **values: Any) -> Response:
+    def page(self, template: str, title: str, code: int = 200, **values: Any) -> Response:
         """Return a page, with all that its frame needs."""
         place = "/" + self.request.url.path.strip("/").split("/")[0]
         frame = dict(
             title=title, place="/notes" if place == "/review" else place, pages=PAGES, version=__version__, every=EVERY,
             project=self.project, projects=self.source.projects(), address=self.address, csrf=self.keys.form_token,
             is_read_only=self.keys.is_read_only, said=self._said(), here=self.request.url.path,
-            parameters=dict(self.request.query_params),
+            parameters=dict(self.request.query_params), proven=PROVEN,
         )  # fmt: skip
-        return HTMLResponse(TEMPLATES.get_template(template).render(**frame, **values))
+        return HTMLResponse(TEMPLATES.get_template(template).render(**frame, **values), code)
 
     def back(self, path: str, said: str = "", **parameters: object) -> Response:
         """Return the redirect after a change, with a line that tells it."""

@@ -73,50 +73,6 @@ class Activity(Message):
     by_session: list[SessionCount] = []
 
 
-class MapNode(Message):
-    """A memory or a thing on a map.
-
-    type: memory, task, file, artifact, person, service or condition. steps: from the middle.
-    """
-
-    id: str = ""
-    type: str = ""
-    title: str = ""
-    status: str = ""
-    citation: str = ""
-    steps: int = 0
-
-
-class MapEdge(Message):
-    """An edge between two nodes."""
-
-    source: str = ""
-    rel: str = ""
-    target: str = ""
-
-
-class MapHub(Message):
-    """A thing that many edges name."""
-
-    id: str = ""
-    type: str = ""
-    title: str = ""
-    edges: int = 0
-
-
-class MapFound(Message):
-    """The surroundings of a thing.
-
-    middle: its id, "" for an unknown name. left_out: nodes beyond the limit.
-    """
-
-    middle: str = ""
-    nodes: list[MapNode] = []
-    edges: list[MapEdge] = []
-    left_out: int = 0
-    hubs: list[MapHub] = []
-
-
 class Projects(Asking[KnownProjects], tag="projects"):
     pass
 
@@ -147,14 +103,3 @@ class Events(Asking[EventsFound], tag="view.events"):
 class Days(Asking[Activity], tag="view.days"):
     project_dir: Path = ""
     since_ms: Whole = 0
-
-
-class Map(Asking[MapFound], tag="view.map"):
-    """Arguments of a map.
-
-    name: a thing's name or id, or a memory's citation. "" for the hubs alone.
-    """
-
-    name: str = ""
-    project_dir: Path = ""
-    limit: Limit = 60

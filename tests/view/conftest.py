@@ -60,7 +60,7 @@ class Watched:
         self.tab = context.new_page()
         self.said: list[str] = []
         self.asked: list[str] = []
-        self._home = home
+        self._home, self.host = home, home.host
         self.tab.on("console", lambda message: self.said.append(message.text))
         self.tab.on("pageerror", lambda error: self.said.append(str(error)))
         self.tab.on("dialog", lambda dialog: (self.said.append("dialog: " + dialog.message), dialog.dismiss()))

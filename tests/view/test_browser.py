@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 
 from tests.support.page_process import PageProcess, ViewedHome
+from tests.support.processes import HookRunner
 from tests.view.conftest import Tab
 
 ROOT = Path(__file__).resolve().parents[2]
 AXE = Path(os.environ.get("MEMLAYER_AXE") or ROOT / ".venv" / "axe" / "node_modules" / "axe-core" / "axe.min.js")
 PATHS = (
     "/", "/notes", "/notes?state=replaced", "/notes/refused", "/review", "/tasks", "/sessions", "/sessions/one",
-    "/search?q=ClickHouse", "/map?of=checkout.py", "/map", "/figures", "/health", "/settings?q=recall", "/?project=all",
+    "/search?q=ClickHouse", "/figures", "/health", "/settings?q=recall", "/?project=all",
 )  # fmt: skip
 AUDIT = "async (options) => (await axe.run(document, {resultTypes: ['violations'], ...options})).violations"
 ATTACK = (
@@ -54,6 +55,63 @@ def test_each_page_is_whole_quiet_and_reachable(viewed: ViewedHome, tab: Tab, wi
                 wrong[path + " " + fault["id"]] = [node["html"][:200] for node in fault["nodes"][:3]]
     assert wrong == {}
     assert shown.said == [] and shown.strangers() == []
+
+
+BROKEN = """() => {
+  const ranges = document.createRange(), broken = [];
+  for (const cell of document.querySelectorAll("th, td, nav a, button, .badge, dt")) {
+    if (cell.querySelector("code, form, .why")) continue;
+    const walk = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    for (let node = walk.nextNode(); node; node = walk.nextNode())
+      for (const word of node.data.matchAll(/[A-Za-z\uac00-\ud7a3]{3,30}/g)) {
+        ranges.setStart(node, word.index); ranges.setEnd(node, word.index + word[0].length);
+        if (new Set([...ranges.getClientRects()].map((box) => Math.round(box.top))).size > 1) broken.push(word[0]);
+      }
+  }
+  return broken;
+}"""
+CUT = """() => [...document.querySelectorAll("main *")].filter(
+  (one) => one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).overflowX !== "visible"
+    && !one.closest("pre, .sr, select, input, .raw, .bubble")).map((one) => one.outerHTML.slice(0, 80))"""
+
+
+@pytest.mark.parametrize("width", [1440, 1024, 390])
+def test_no_word_is_broken_and_nothing_is_cut(viewed: ViewedHome, tab: Tab, width: int) -> None:
+    shown = tab(width)
+    wrong: dict[str, Any] = {}
+    for path in (*PATHS, "/projects", "/nowhere", note_path(viewed, "9090 now")):
+        shown.tab.goto(f"http://{shown.host}{path}")
+        if found := [*shown.tab.evaluate(BROKEN), *shown.tab.evaluate(CUT)]:
+            wrong[path] = found
+    assert wrong == {}
+
+
+def test_today_ends_and_its_starts_are_folded(viewed: ViewedHome, tab: Tab) -> None:
+    """A busy day: twelve sessions of twelve prompts each."""
+    busy = viewed.home.parent / "바쁜 날"
+    busy.mkdir()
+    hook = HookRunner(ROOT, viewed.home, busy)
+    hook.forbid_background()
+    for session in range(12):
+        hook("session_start", f"busy-{session}", source="startup")
+        for place in range(12):
+            hook.turn(
+                f"busy-{session}",
+                f"b{session}-{place}",
+                f"{place}번째 물음: 배포는 언제 하지? ({session})",
+                "화요일입니다.",
+            )
+    viewed.daemon.settle()
+    shown = tab()
+    at = shown.go("/")
+    with at.expect_navigation():
+        at.select_option("#project", label="바쁜 날")
+    assert at.evaluate("document.documentElement.scrollHeight") < 4000
+    talk = at.locator("details.talk[open]")
+    assert talk.count() == 1 and at.locator("details.talk").count() == 12
+    prompts = [text.split(maxsplit=1)[1] for text in talk.locator("h3").all_inner_texts()]
+    assert [int(text.partition("번째")[0]) for text in prompts] == list(range(12))
+    assert talk.locator("details[open]").count() == 0  # the start and those left out
 
 
 def test_it_works_without_script(tab: Tab) -> None:
@@ -197,8 +255,8 @@ def test_stored_markup_runs_nowhere(viewed: ViewedHome, tab: Tab) -> None:
     viewed.daemon.settle()
     shown = tab()
     paths = ("/", "/notes", note_path(viewed, "evilword is"), note_path(viewed, "evilword is") + "/forget", "/tasks",
-             "/sessions", "/sessions/evil", "/sessions/evil?q=evilword", "/search?q=evilword", "/map?of=evilword.py",
-             "/map", "/notes?project=all", "/search?q=%3Cscript%3Ewindow.pwned%3D1%3C%2Fscript%3E",
+             "/sessions", "/sessions/evil", "/sessions/evil?q=evilword", "/search?q=evilword",
+             "/notes?project=all", "/search?q=%3Cscript%3Ewindow.pwned%3D1%3C%2Fscript%3E",
              "/notes?q=%22%3E%3Cscript%3Ewindow.pwned%3D1%3C%2Fscript%3E")  # fmt: skip
     for path in paths:
         at = shown.go(path)

@@ -86,6 +86,11 @@ def here(message: str) -> str:
     return _NAMED.sub(lambda found: f"`{_typed(found[1])}`", message) if agents.mark_in(os.environ) else message
 
 
+def for_terminal(message: str) -> str:
+    """Return our message with its verbs as a terminal finds them."""
+    return _NAMED.sub(lambda found: f"`{in_shell(found[1])}`", message)
+
+
 def _typed(verb: str) -> str:
     for name, command in SLASHES.items() if agents.CLAUDE_CODE in os.environ else ():
         rest = verb.removeprefix(name)

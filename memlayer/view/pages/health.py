@@ -89,7 +89,7 @@ def change(visit: Visit) -> Response:
     else:
         set_one(visit, key, visit.form.get("value", ""))
         told = f"{key} is changed."
-    return visit.back("/settings", told + " It is in force once the daemon has read it.")
+    return visit.back("/settings", told)
 
 
 def set_one(visit: Visit, key: str, text: str) -> object:

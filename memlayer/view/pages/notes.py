@@ -22,8 +22,7 @@ from memlayer.wire.memories import MemoryRow
 
 PAGE_ROWS = 50
 ROWS = 10_000
-STATES = ("", "pinned", "proven", "unproven", "ended")
-PROVEN = 2  # from this level on a note has been used, or its words were found in its turn
+STATES = ("", "pinned", "used", "unused", "ended")
 
 
 def listing(visit: Visit) -> Response:
@@ -54,8 +53,8 @@ def _is_wanted(row: MemoryRow, query: str, kind: str, state: str) -> bool:
     fits = {
         "": not row.ended_because,
         "pinned": row.pinned,
-        "proven": row.level >= PROVEN,
-        "unproven": row.level < PROVEN,
+        "used": row.level > 0,
+        "unused": row.level == 0,
         "ended": bool(row.ended_because),
     }
     return fits.get(state, True) and kind in ("", row.kind) and all(word in told for word in words)

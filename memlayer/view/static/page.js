@@ -7,9 +7,6 @@
     form.querySelector("button").hidden = true;
     form.addEventListener("change", () => form.requestSubmit());
   }
-  const here = document.querySelector('.side nav [aria-current="page"]');
-  if (here) here.closest("nav").scrollLeft = here.offsetLeft - 40;
-  for (const drawn of $$(".whole .drawn")) drawn.scrollLeft = drawn.scrollWidth;  // the newest days
   for (const button of $$("[data-copy]")) {
     button.hidden = false;
     button.addEventListener("click", async () => {

@@ -12,12 +12,10 @@ from tests.support.waiting import wait_for
 
 def test_today_tells_prompts_notes_and_what_waits(viewed: ViewedHome, page: PageProcess) -> None:
     assert viewed.hook("session_start", "시작", source="startup").context
-    wait_for(lambda: "Session start" in page.get("/").text, "the start on record")
+    wait_for(lambda: "At its start: " in page.get("/").text, "the start on record")
     text = page.get("/").text
     assert "Where do we keep order events?" in text and "결제 웹훅 포트가 뭐였지?" in text
-    shown = re.findall(r"<time>[^<]*</time>\s*<h3>([^<]*)</h3>", text)
-    prompts = [title for title in shown if not title.startswith("Session start")]
-    assert len(prompts) < len(shown)  # starts are shown, and are no prompts
+    prompts = re.findall(r"<h3><time>[^<]*</time> ([^<]*)</h3>", text)
     assert re.search(r"Prompts given a note</dt><dd>\d+<small> of %d</small>" % len(prompts), text)
     assert "Nothing given" in text or "chance" in text
     assert "3 open tasks" in text
@@ -60,12 +58,36 @@ def test_a_headline_is_edited_and_shown(viewed: ViewedHome, page: PageProcess) -
     edited = viewed.note("gzip slowed")
     assert (edited.headline, edited.subject, edited.text) == (headline, "Export", note.text)
     shown = page.get(f"/notes/{note.id}").text
-    assert f"<strong>{headline}</strong>" in shown and 'name="subject" maxlength="20" value="Export"' in shown
-    assert headline in page.get("/notes").text
+    assert (
+        f"At a session's start: <strong>{headline}</strong>" in shown.replace("&#39;", "'")
+        and 'name="subject" maxlength="20" value="Export"' in shown
+    )
+    [row] = [row for row in page.get("/notes").text.split('<li class="row">') if headline in row]
+    assert note.text not in row  # they say the same twice
     assert "<mark>압축</mark>" in page.get("/notes?q=%EC%95%95%EC%B6%95").text
-    assert page.post(f"/notes/{note.id}/edit", text=note.text, headline="가" * 91).status == 400
+    assert page.post(f"/notes/{note.id}/edit", text=note.text, headline="가" * 121).status == 303
+    assert len(viewed.note("gzip slowed").headline) <= 120
     assert page.post(f"/notes/{note.id}/edit", text=note.text, headline="", subject="").status == 303
     assert viewed.note("gzip slowed").headline == ""
+
+
+def test_note_is_told_in_plain_words(viewed: ViewedHome, page: PageProcess) -> None:
+    turn = next(row for row in viewed.verb("list", "conversation")["memories"] if "화요일" in row["text"])
+    drawn = next(row for row in viewed.verb("list", "core")["memories"] if row["source_ids"])
+    for path in (
+        "/",
+        "/notes",
+        "/search?q=port",
+        f"/notes/{turn['citation']}",
+        f"/notes/{drawn['citation']}",
+        "/tasks",
+    ):
+        main = re.sub(r"<[^>]*>", " ", page.get(path).text.partition("<main")[2])
+        found = re.findall(r"\b(?:seen|level|L[0-4]|exact|confidence|lacks|hook|daemon|by person|score)\b", main)
+        assert found == [], path
+    assert (
+        page.get(f"/notes/{turn['citation']}").text.count("배포는 언제 하기로 했지?") <= 2
+    )  # its own, and among its neighbours
 
 
 def test_pin_and_unpin(viewed: ViewedHome, page: PageProcess) -> None:

@@ -26,17 +26,3 @@ def test_days_count_what_happened(viewed: ViewedHome) -> None:
     assert found.days[-1].by_kind["user"] == 4
     assert found.days[-1].sessions >= 2
     assert {row.session_id: row.events for row in found.by_session}["one"] == 4
-
-
-def test_a_map_shows_what_is_around_a_file(viewed: ViewedHome) -> None:
-    client = viewed.daemon.client
-    found = client.ask(ops.Map("checkout.py", str(viewed.shop)))
-    titles = {node.title: node for node in found.nodes}
-    assert titles["checkout.py"].steps == 0 and found.middle == titles["checkout.py"].id
-    assert any(node.type == "memory" and "화요일" in node.title for node in found.nodes)
-    assert {edge.rel for edge in found.edges} >= {"about"}
-    ids = {node.id for node in found.nodes}
-    assert all(edge.source in ids and edge.target in ids for edge in found.edges)
-    assert len(client.ask(ops.Map("checkout.py", str(viewed.shop), limit=2)).nodes) <= 2
-    assert client.ask(ops.Map("", str(viewed.shop))).hubs
-    assert client.ask(ops.Map("아무것도 아님", str(viewed.shop))).middle == ""

@@ -6,10 +6,12 @@ import os
 import sys
 import threading
 import webbrowser
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
 
+from memlayer.cli.doctor.checks import Check
 from memlayer.cli.terminal.invocation import (
     Incomplete,
     complete_file,
@@ -20,7 +22,7 @@ from memlayer.cli.terminal.invocation import (
     project_option,
     restart_daemon,
 )
-from memlayer.cli.terminal.output import print_json, say
+from memlayer.cli.terminal.output import for_terminal, print_json, say
 from memlayer.cli.terminal.typist import BY_PERSON
 from memlayer.cli.verbs.health import every_check
 from memlayer.cli.verbs.project.tasks import taken_in
@@ -85,13 +87,18 @@ def view_verb(
         raise Incomplete(f"There is no folder {folder}")
     if month and not file:
         raise Incomplete("--month goes with --export")
-    source = Source(home(), LentVerbs(every_check, restart_daemon, taken_in), folder)
+    source = Source(home(), LentVerbs(_checks, restart_daemon, taken_in), folder)
     if file:
         _export(source, file, month, as_json)
     elif click.get_current_context().obj is BY_PERSON:
         _open_behind(source)
     else:
         serve(source, port=port or 0, is_read_only=read_only, opened=opened, idle_s=idle_minutes * MINUTE_S)
+
+
+def _checks(folder: str) -> Iterator[Check]:
+    """Yield the checks, with cures that a person can type."""
+    return (check._replace(remedy=for_terminal(check.remedy)) for check in every_check(folder))
 
 
 def _open_behind(source: Source) -> None:

@@ -1,4 +1,4 @@
-"""Operations that look around: events, counts by day, a map."""
+"""Operations that look around: events, counts by day."""
 
 from __future__ import annotations
 
@@ -6,19 +6,10 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 
-from memlayer.daemon.ops.requests import Progress, named, project_of, services_of, session_named
+from memlayer.daemon.ops.requests import Progress, project_of, services_of, session_named
 from memlayer.daemon.resources.state import State
 from memlayer.model import EventCount
-from memlayer.ports import memories_by_id
-from memlayer.tasks.graph import MEMORY, Edge
-from memlayer.tasks.keys import EntityType
-from memlayer.text.context_block import bare_id, cut, flatten
 from memlayer.wire import record as ops
-
-TITLE_CHARS = 90
-MAX_STEPS = 3  # of a map, from its middle
-MAX_LINKS = 400  # looked at for each step
-HUBS = 24
 
 
 def events(state: State, arguments: ops.Events, progress: Progress) -> ops.EventsFound:
@@ -76,71 +67,3 @@ def _day(date: str, rows: Sequence[EventCount], tokens: int) -> ops.DayCount:
         by_kind[row.kind] += row.rows
     sessions = len({row.session_id for row in rows if row.session_id})
     return ops.DayCount(date=date, events=by_kind.total(), sessions=sessions, tokens=tokens, by_kind=dict(by_kind))
-
-
-# -- a map
-
-
-def map_(state: State, arguments: ops.Map, progress: Progress) -> ops.MapFound:
-    """Return the surroundings of a thing, nearest first.
-
-    Each step takes the things that few others name before those that many name, so that a map does not fill with
-    the surroundings of a busy file.
-    """
-    services, folder = services_of(state), arguments.project_dir
-    book, project_id = services.tasks, project_of(state, folder)
-    hubs = [ops.MapHub.of(one, edges=one.others) for one in book.graph.hubs(project_id, HUBS)]
-    middle = _middle(state, arguments.name)
-    if not middle:
-        return ops.MapFound(hubs=hubs)
-    steps, links, left_out = {middle: 0}, dict[Edge, None](), set[str]()
-    rim = [middle]
-    for step in range(1, MAX_STEPS + 1):
-        found = book.graph.links(rim, project_id, MAX_LINKS) if rim else []
-        links.update(dict.fromkeys(found))
-        reached = dict.fromkeys(end for link in found for end in (link.src_id, link.dst_id) if end not in steps)
-        room = max(0, arguments.limit - len(steps))
-        rim = list(reached)[:room]
-        left_out.update(list(reached)[room:])
-        steps.update((end, step) for end in rim)
-    nodes = _nodes(state, steps)
-    there = {node.id for node in nodes}
-    edges = [
-        ops.MapEdge(link.src_id, link.rel, link.dst_id)
-        for link in links
-        if link.src_id in there and link.dst_id in there
-    ]
-    return ops.MapFound(middle=middle, nodes=nodes, edges=edges, left_out=len(left_out - there), hubs=hubs)
-
-
-def _middle(state: State, name: str) -> str:
-    """Return the id of a memory or thing by name, or ""."""
-    if not name.strip():
-        return ""
-    services = services_of(state)
-    memories = named(services.store, bare_id(name))
-    return memories[0].id if memories else next(iter(services.tasks.things_named(name.strip())), "")
-
-
-def _nodes(state: State, steps: dict[str, int]) -> list[ops.MapNode]:
-    book = services_of(state).tasks
-    tasks = {task.id: task for task in book.known.by_id(steps)}
-    things = {one.id: one for one in book.graph.things([node for node in steps if node not in tasks])}
-    memories = memories_by_id(services_of(state).store, steps)
-    nodes: list[ops.MapNode] = []
-    for node, distance in steps.items():
-        if node in tasks:
-            nodes.append(
-                ops.MapNode(node, EntityType.WORK, _short(tasks[node].title), tasks[node].status, "", distance)
-            )
-        elif node in things:
-            nodes.append(ops.MapNode(node, things[node].type, _short(things[node].title), "", "", distance))
-        elif node in memories:
-            row = memories[node]
-            status = row.ended_because or row.kind
-            nodes.append(ops.MapNode(node, MEMORY, _short(row.text), status, row.citation, distance))
-    return nodes
-
-
-def _short(title: str) -> str:
-    return cut(flatten(title), TITLE_CHARS)
