@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from memlayer.daemon.resources.state import State
@@ -23,6 +24,7 @@ from memlayer.records.sessions import Session
 
 log = logging.getLogger(__name__)
 _record_lock = threading.Lock()
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass
@@ -44,7 +46,7 @@ class Answer(NamedTuple):
 
     is_continued: the model goes on, storing memories. tells_rules: the notice is the line about the session's rules.
     has_orders: the context begins with the standing orders that a compaction was told too late. asks: a line that asks
-    the model for notes, and tells none.
+    the model for notes, and tells none. left_out: citation -> why a start does not tell it.
     """
 
     context: str = ""
@@ -54,6 +56,7 @@ class Answer(NamedTuple):
     tells_rules: bool = False
     has_orders: bool = False
     asks: str = ""
+    left_out: Mapping[str, str] = NOTHING
 
 
 class Handler(NamedTuple):
@@ -155,7 +158,8 @@ def _record(state: State, session: Session, event: Mapping[str, Any], answer: An
     if recalled is not None:
         entry = given_notes.of_prompt(event, session.project_id, recalled, is_delivered=is_delivered)
     elif event["kind"] == "session_start" and answer.context:
-        entry = given_notes.of_start(event, session.project_id, answer.context, is_delivered=is_delivered)
+        left_out, context = answer.left_out, answer.context
+        entry = given_notes.of_start(event, session.project_id, context, left_out, is_delivered=is_delivered)
     else:
         return
     try:

@@ -27,6 +27,7 @@ from memlayer.edge.home.session_ids import AGENT_SESSION
 from memlayer.edge.ipc import protocol
 from memlayer.errors import MemlayerError
 from memlayer.give import working_set
+from memlayer.give.candidate import LeftOut
 from memlayer.give.recall import Gate, Recalled
 from memlayer.give.standing_orders import orders_in_force, standing_orders
 from memlayer.records.sessions import Session
@@ -111,15 +112,16 @@ def _submit(state: State, name: str, job: Callable[..., Any], *arguments: Sessio
 
 
 def answer_start(state: State, call: HookCall) -> Answer:
-    context = _start_context(state, call)
+    context, left_out = _start_context(state, call)
     if call.event["text"]:  # a run's: nobody reads a line
-        return Answer(context)
+        return Answer(context, left_out=left_out)
     notice = _health_notice(state) or _ready_notice(state)
     state.rule_notices.hand_over(call.session.id, lambda other: _is_over(state, other, call.session.project_id))
     line = "" if notice else _rules_line(state, call)
     is_new = call.payload.source in ASKED_SOURCES and state.settings.capture.enabled
     asks = notes_offer.BY_SESSION_LINE if is_new and reading.is_by_session(state, call.session) else ""
-    return Answer(context, notice or line or _offer(state, call), tells_rules=bool(line), asks=asks)
+    notice = notice or line or _offer(state, call)
+    return Answer(context, notice, tells_rules=bool(line), asks=asks, left_out=left_out)
 
 
 def _offer(state: State, call: HookCall) -> str:
@@ -143,7 +145,8 @@ def _is_over(state: State, session_id: str, project_id: str) -> bool:
     return session is not None and bool(session.ended) and session.project_id == project_id
 
 
-def _start_context(state: State, call: HookCall) -> str:
+def _start_context(state: State, call: HookCall) -> tuple[str, LeftOut]:
+    """Return a start's block, and why memories are not in it."""
     payload, session = call.payload, call.session
     checking = state.recalls.submit(code_check.look, state, session.project_id, call.place.root)
     if payload.model and payload.model != session.model:
@@ -167,26 +170,27 @@ def _start_context(state: State, call: HookCall) -> str:
     ]
     if payload.source in ("resume", "fork"):  # its context has all of it
         _submit(state, "inherit " + session.id, _inherit, session)
-        return ""
+        return "", {}
     for job in catching_up:
         _wait(job, wait_until)
-    if payload.source == "compact":
-        block = _after_compaction(state, session, call.ends_s)
-    else:  # the writer renews it after each batch, so it is as fresh as the store
-        block = registry.read_working_set(state.home, call.place)
-        block = working_set.without_host_lines(block, _host_lines(state, session))
     _wait(checking, min(call.ends_s, time.monotonic() + CATCH_UP_WAIT_S))
-    marks = code_check.marks(state, session.project_id, call.place.root)
-    return working_set.marked(block, marks, state.rules.working_set.max_chars)
-
-
-def _after_compaction(state: State, session: Session, ends_s: float) -> str:
-    """Return the standing orders, then the working set of other sessions."""
-    services, rules = state.ready(ends_s - time.monotonic()), state.rules.working_set
-    if services is None or not rules.enabled:
-        return ""
-    lines = _host_lines(state, session)
-    return working_set.after_compaction(services.store, session.project_id, session.id, rules, lines)
+    marks, lines = code_check.marks(state, session.project_id, call.place.root), _host_lines(state, session)
+    rules = state.rules.working_set
+    if payload.source != "compact":
+        # The writer renews it after each batch, so it is as fresh as the store.
+        block = registry.read_working_set(state.home, call.place)
+        block, gone = working_set.checked(block, lines, marks, rules.max_chars)
+        return block, gone | (state.left_out.get(session.project_id) or {})
+    services = state.ready(call.ends_s - time.monotonic()) if rules.enabled else None
+    if services is None:
+        return "", {}
+    left_out: LeftOut = {}
+    orders, given = standing_orders(services.store, session.project_id)
+    block = working_set.compose(
+        services.store, session.project_id, rules, excluded_session_id=session.id, excluded_ids=given, left_out=left_out
+    )
+    block, gone = working_set.checked(block, lines, marks, rules.max_chars)
+    return "\n\n".join(filter(None, (orders, block))), gone | left_out
 
 
 def _host_lines(state: State, session: Session) -> host_memory.HostLines:
@@ -391,7 +395,7 @@ def answer_subagent_start(request: protocol.Request, send: Send, state: State) -
             if state.waiting.answered(state.projects.find(folder)[0]):
                 batches.taken_in(state, TAKING_SHARE * (request.deadline_ms / 1000 - RESERVE_S))
             block, project_id = registry.read_working_set(state.home, place), state.projects.find(folder)[0]
-            block = working_set.marked(block, code_check.marks(state, project_id, place.root), len(block))
+            block, _ = working_set.checked(block, (), code_check.marks(state, project_id, place.root), len(block))
             context = working_set.in_short(block, SUBAGENT_CHARS)
     send(protocol.REPLY, hook_reply("subagent_start", context))
 

@@ -21,6 +21,8 @@ from memlayer.records.sessions import Session
 from memlayer.text.terms import index_terms
 from memlayer.turns.headline import MAX_HEADLINE_CHARS
 
+LeftOut = dict[str, str]  # citation -> why a start does not tell it
+
 NEAR_DUPLICATE = 0.8  # Jaccard coefficient of the terms of near duplicates
 AT_START = "start:"  # and a citation, in Session.shown
 MAX_SHOWN = 2000  # newest ids that are remembered as shown to one session
@@ -50,6 +52,10 @@ class Reason(Enum):
     LESSON = "a note of its session on the same matter has an entry"
     HOST_SAYS = "the host's own memory, which is loaded, says it"
     CROWDED = "no room left in the block"
+    RUN = "nobody typed its prompt"
+    RESTED = "not used for long"
+    OLD = "not spoken of lately"
+    ENDED = "holds no more"
 
 
 @dataclass(frozen=True)

@@ -40,13 +40,21 @@ def of_prompt(event: Mapping[str, Any], project_id: str, recalled: Recalled, *, 
     }
 
 
-def of_start(event: Mapping[str, Any], project_id: str, block: str, *, is_delivered: bool) -> Row:
-    """Return the entry of a session start with a working set."""
+def of_start(
+    event: Mapping[str, Any], project_id: str, block: str, left_out: Mapping[str, str], *, is_delivered: bool
+) -> Row:
+    """Return the entry of a session start with a working set.
+
+    left_out: citation -> why the start does not tell it.
+    """
     cited = cited_in(block)
+    others = [{"citation": name, "reason": why} for name, why in left_out.items() if name not in cited]
     return {
         **_head(event, project_id, block, is_delivered),
         "start": str(event["detail"]),
         "given": [{"citation": citation} for citation in cited],
+        "left_out": others[:MAX_LEFT_OUT],
+        "left_out_count": len(others),
     }
 
 
@@ -87,6 +95,7 @@ def _scored(candidate: Candidate) -> Row:
     row: Row = {"id": candidate.chunk.memory_id, "chance": round(candidate.chance, 3)}
     row.update(helps=round(candidate.helps, 3), reason=candidate.reason.value)
     row.update({"why": candidate.why} if candidate.why else {})
+    row.update({"newer": candidate.newer.citation} if candidate.newer else {})
     scores = {"lexical": candidate.score.lexical, "vector": candidate.score.vector}
     return {**row, **{name: round(value, 3) for name, value in scores.items() if value is not None}}
 
@@ -104,7 +113,7 @@ def with_texts(entries: Sequence[Row], store: Store, home: str) -> list[GivenPro
     for note, prompt in notes:
         if memory := known.get(note.id or note.citation):
             note.memory = replace(memory, text=marked_text(memory))
-            note.why = why_at_start(memory) if prompt.start else note.why
+            note.why = why_at_start(memory) if prompt.start and not note.reason else note.why
     texts = _prompts([prompt.event_id for prompt in prompts if prompt.is_prompt], store, home)
     for prompt in prompts:
         prompt.prompt = texts.get(prompt.event_id)

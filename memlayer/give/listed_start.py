@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from memlayer.give.candidate import LeftOut, Reason
 from memlayer.kinds import mark_of
 from memlayer.model import GLOBAL, Memory, replace
 from memlayer.text import context_block
@@ -55,8 +56,11 @@ class Known:
     uses: Mapping[str, int] | None = None
 
 
-def compose(known: Known, project_id: str, max_chars: int) -> str:
-    """Return the block, "" for nothing to tell."""
+def compose(known: Known, project_id: str, max_chars: int, left_out: LeftOut) -> str:
+    """Return the block, "" for nothing to tell.
+
+    left_out: takes the memories that have no line.
+    """
     head = context_block.head(EXPLANATION)
     first = [_line(text, row) for text, row in known.sessions]
     first += [_line("open: " + row.text, row) for row in known.tasks]
@@ -67,6 +71,13 @@ def compose(known: Known, project_id: str, max_chars: int) -> str:
     room = max_chars - _length([head, *first, *rules])
     known = replace(known, notes=[*known.notes, *more])
     lines = [*first, *_notes(known, room, room - max_chars + min(ROOMY_CHARS, max_chars)), *rules]
+    told = {line.rpartition("[mem:")[2].removesuffix("]") for line in lines}
+    for row in (*known.rules, *known.notes, *known.ways, *known.team):
+        if row.citation not in told:
+            rested = row.id in known.rested and row not in known.ways
+            same = row in known.ways and row not in more
+            why = Reason.RESTED if rested else Reason.REPEATS if same else Reason.CROWDED
+            left_out.setdefault(row.citation, why.value)
     return "\n".join([head, *lines]) if lines else ""
 
 

@@ -8,6 +8,7 @@ from collections.abc import Container, Iterator, Sequence
 from memlayer.consolidation.conflict.change import CHANGE
 from memlayer.consolidation.rules.own_words import own_words
 from memlayer.edge.capture.noise import recallable
+from memlayer.give.candidate import LeftOut, Reason
 from memlayer.give.precedence import DatedText, is_newer_value
 from memlayer.give.snippet import asks
 from memlayer.kinds import Kind
@@ -20,6 +21,7 @@ from memlayer.turns.retraction import Order, order_of
 from memlayer.turns.turn import prompt_and_answer
 
 STATEMENT_CHARS, STATEMENTS_CHARS = 160, 1800  # of one, and of all
+MAX_LEFT_OUT = 20
 LINE_CHARS = 28  # of a line's day and citation
 NARROWEST = 16  # columns of a sentence
 _FAILED = re.compile(
@@ -54,18 +56,20 @@ def stated(
     gone: Container[tuple[str, str]],
     rules: Sequence[str],
     drawn: Sequence[Memory] = (),
+    left_out: LeftOut | None = None,
 ) -> list[tuple[str, Memory]]:
     """Return (line, turn) of the person's statements, newest first.
 
     reports: turns, newest first. gone: (session, prompt) of turns whose statement holds no more. rules: told elsewhere.
-    drawn: statements in force, which a turn tells even where another of its statements holds no more.
+    drawn: statements in force, which a turn tells even where another of its statements holds no more. left_out: takes
+    the turns whose statements are not told.
     """
     in_force: dict[tuple[str, str], list[str]] = {}
     for row in reversed(drawn):
         in_force.setdefault((row.session_id, row.prompt_id), []).append(row.text)
     lines: list[tuple[str, Memory]] = []
     newer: list[DatedText] = []
-    left = STATEMENTS_CHARS
+    left, left_out = STATEMENTS_CHARS, left_out if left_out is not None else {}
     for turn in reports:
         prompt = prompt_and_answer(turn.text)[0]
         if is_farewell(prompt) or order_of(prompt) is not Order.NONE or turn.known_kind is Kind.DID_NOT_HOLD:
@@ -75,11 +79,15 @@ def stated(
         said += [text for text in in_force.get(key, ()) if not any(text in other or other in text for other in said)]
         told = cut(flatten(" ".join(said)), STATEMENT_CHARS)
         entry = DatedText(told, turn.at_ms)
-        if not told or any(is_newer_value(other, entry) or other.text == told for other in newer):
+        if not told or any(other.text == told for other in newer):
             continue
-        left -= len(told) + LINE_CHARS
-        if left < 0:
-            break
+        is_older = any(is_newer_value(other, entry) for other in newer)
+        left -= 0 if is_older else len(told) + LINE_CHARS
+        if is_older or left < 0:
+            left_out[turn.citation] = (Reason.OLDER if is_older else Reason.CROWDED).value
+            if len(left_out) >= MAX_LEFT_OUT:
+                break
+            continue
         newer.append(entry)
         lines.append(("%s: %s" % (day_of(turn.at_ms), told), turn))
     return lines

@@ -42,6 +42,7 @@ from memlayer.turns.questions import is_still_open
 SURER = 2.0  # times min_chance for each entry after the first: on real sessions they are noise far more often
 
 MAX_QUERY_CHARS = 100_000
+SEARCHED = {Kind.REWOUND: Reason.TAKEN_BACK, Kind.RUN: Reason.RUN}  # turns that only a search finds, and why
 NO_MARKS: Mapping[str, str] = MappingProxyType({})
 LISTED = 3  # times the entries of another block, of open work that is asked for
 SNIPPET_CHARS = 240  # of a turn that is its own outcome
@@ -126,7 +127,7 @@ class Pipeline:
         kind = candidate.chunk.known_kind
         if kind is Kind.OPEN_QUESTION and not is_still_open(candidate.chunk.text):
             return None
-        return None if KINDS[kind].recalled else Reason.OPEN_QUESTION
+        return None if KINDS[kind].recalled else SEARCHED.get(kind, Reason.OPEN_QUESTION)
 
     def _in_context(self, candidate: Candidate) -> Reason | None:
         return in_context(candidate.chunk, self._session)
@@ -311,13 +312,14 @@ class Recall:
         hits = [] if signals.is_too_short else self.retriever.search(
             query, scope, rules.candidates, rules.weights, rarity
         )  # fmt: skip
-        hits = [row for row in hits if row[0].known_kind not in (Kind.REWOUND, Kind.RUN)]  # only a search finds them
-        found = self._told(judge(hits, signals, rarity, session_words), query, rules.min_chance)
+        judged = judge(hits, signals, rarity, session_words)
+        searched = [row for row in judged if row.chunk.known_kind in SEARCHED]
+        found = self._told([row for row in judged if row not in searched], query, rules.min_chance)
         judged = lessons_first(found, rules.min_chance)
         ids = {row.chunk.memory_id for row in notes if row.chance}
         judged = [row for row in judged if row.chunk.memory_id not in ids]
         candidates = in_precedence([*(row for row in notes if row.chance), *judged], rules.min_chance)
-        candidates += [row for row in notes if not row.chance]
+        candidates += [*(row for row in notes if not row.chance), *searched]
 
         def withheld(chunk: Chunk) -> Reason | None:
             return Reason.TEMPLATED if self.retriever.is_templated(opening_in(chunk.terms), scope) else None

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 from memlayer.consolidation.authors import without_echoes
 from memlayer.give import listed_start, own_statements, past_sessions
+from memlayer.give.candidate import LeftOut, Reason
 from memlayer.give.listed_start import REST_SESSIONS, Known
-from memlayer.give.standing_orders import orders_in_force, standing_orders
+from memlayer.give.standing_orders import orders_in_force
 from memlayer.kinds import Author, Category, Kind
 from memlayer.model import CITED, GLOBAL, OPENED, Memory, team_session
 from memlayer.ports import MemoryQuery, Store, UsageQuery, notes_in_force
@@ -25,7 +26,7 @@ MAX_TASKS = 3
 MAX_LINES = 3  # of past sessions, behind statements
 FRESH_SESSIONS = 3  # later ones in which a task may go unmentioned (of 75 such lines 48 were idle, 20 untrue)
 TURNS_LOOKED_AT, SUMMARIES_LOOKED_AT = 300, 40
-MAX_NOTES, MAX_OF_TEAM = 1000, 2
+MAX_NOTES, MAX_OF_TEAM, MAX_ENDED = 1000, 2, 5
 MAX_OF_DAY, MAX_FILES, DAY_CHARS = 5, 5, 240  # of a line on one of the last day's sessions
 WISH_SHARE = 0.5  # of a prompt that is sent again, for an order to be its sender's
 
@@ -47,26 +48,20 @@ def compose(
     excluded_session_id: str = "",
     excluded_ids: Collection[str] = (),
     last_day: Sequence[Profile] = (),
+    left_out: LeftOut | None = None,
 ) -> str:
     """The working set of a project, "" for none.
 
     excluded_session_id: a session that has its own turns in its context, after a compaction. excluded_ids: memories
-    that stand there already. last_day: sessions to tell of in endless mode, oldest first. Raises StoreError.
+    that stand there already. last_day: sessions to tell of in endless mode, oldest first. left_out: takes the memories
+    that it does not tell, with the reason. Raises StoreError.
     """
     if not rules.enabled or not rules.max_entries:
         return ""
     orders = orders_in_force(store, project_id)
-    known = _known(store, project_id, orders, excluded_session_id, excluded_ids, last_day)
-    return listed_start.compose(known, project_id, rules.max_chars)
-
-
-def after_compaction(
-    store: Store, project_id: str, session_id: str, rules: WorkingSetRules, host_lines: host_memory.HostLines
-) -> str:
-    """Return the standing orders, then the working set of other sessions."""
-    orders, given = standing_orders(store, project_id)
-    rest = compose(store, project_id, rules, excluded_session_id=session_id, excluded_ids=given)
-    return "\n\n".join(filter(None, (orders, without_host_lines(rest, host_lines))))
+    left_out = {} if left_out is None else left_out
+    known = _known(store, project_id, orders, excluded_session_id, excluded_ids, last_day, left_out)
+    return listed_start.compose(known, project_id, rules.max_chars, left_out)
 
 
 def _known(
@@ -76,6 +71,7 @@ def _known(
     excluded_session_id: str,
     excluded_ids: Collection[str],
     last_day: Sequence[Profile],
+    left_out: LeftOut,
 ) -> Known:
     """Collect the memories for a start."""
     turns = MemoryQuery(project_id=project_id, category=Category.CONVERSATION, limit=TURNS_LOOKED_AT)
@@ -113,11 +109,16 @@ def _known(
     ways = [row for row in notes if row.kind == Kind.PREFERENCE and row.by is Author.READER]
     unproven = {row.id for row in notes if row.by is Author.MODEL}
     drawn = [row for row in core if row.rules and row.is_persons and row.kind != Kind.TASK and row.id not in told]
-    sessions = _sessions(store, project_id, reports, summaries, [order.text for order in orders], drawn, bool(unproven))
+    over = store.memories(MemoryQuery(project_id=project_id, category=Category.CORE, is_current=False, limit=MAX_NOTES))
+    told_rules = [order.text for order in orders]
+    sessions = _sessions(over, reports, summaries, told_rules, drawn, left_out, has_notes=bool(unproven))
+    tasks = live_tasks(core, typed)
+    left_out |= {row.citation: Reason.OLD.value for row in core if row.kind == Kind.TASK and row not in tasks}
+    left_out |= {row.citation: Reason.ENDED.value for row in over[:MAX_ENDED]}
     told_of = {row.session_id for row in (*notes, *(row for _, row in sessions))}.union(sent)
     return Known(
         sessions=[*sessions, *_of_day([row for row in last_day if row.session_id not in told_of], reports)],
-        tasks=[row for row in live_tasks(core, typed) if row.id not in told],
+        tasks=[row for row in tasks if row.id not in told],
         notes=sorted((row for row in notes if row not in ways), key=lambda row: (not row.pinned, -row.at_ms)),
         ways=sorted(ways, key=lambda row: -row.at_ms),
         team=store.memories(MemoryQuery(session_id=team_session(project_id), is_current=True, limit=MAX_OF_TEAM)),
@@ -148,27 +149,28 @@ def _is_of_a_template(order: Memory, again: Mapping[tuple[str, str], int]) -> bo
 
 
 def _sessions(
-    store: Store,
-    project_id: str,
+    over: Sequence[Memory],
     reports: Sequence[Memory],
     summaries: Sequence[Memory],
     rules: Sequence[str],
     drawn: Sequence[Memory],
+    left_out: LeftOut,
+    *,
     has_notes: bool,
 ) -> list[tuple[str, Memory]]:
     """Return the last sessions, by a summary or a line each.
 
-    drawn: the person's statements in force, without their rules. has_notes: of sessions' own models, which say more
-    than the openings of requests.
+    over: memories that hold no more. drawn: the person's statements in force, without their rules. has_notes: of
+    sessions' own models, which say more than the openings of requests.
     """
-    over = store.memories(MemoryQuery(project_id=project_id, category=Category.CORE, is_current=False, limit=MAX_NOTES))
     gone = {(row.session_id, row.prompt_id) for row in over if row.prompt_id}
     if any(row.by is Author.READER for row in summaries):
         return past_sessions.summed_up(summaries, reports, gone, rules)
     scripts = past_sessions.of_a_script(reports)
-    said = own_statements.stated([row for row in reports if row.id not in scripts], gone, rules, drawn)
+    said = own_statements.stated([row for row in reports if row.id not in scripts], gone, rules, drawn, left_out)
     most = 1 if has_notes else MAX_LINES if said else None
-    return [*said, *past_sessions.listed(reports, summaries, gone, rules)[:most]]
+    current = [row for row in reports if left_out.get(row.citation) != Reason.OLDER.value]
+    return [*said, *past_sessions.listed(current, summaries, gone, rules)[:most]]
 
 
 def live_tasks(core: Sequence[Memory], heard: Sequence[Memory]) -> list[Memory]:
@@ -182,29 +184,29 @@ def live_tasks(core: Sequence[Memory], heard: Sequence[Memory]) -> list[Memory]:
     return [task for task in tasks if sum(at_ms > task.at_ms for at_ms in began.values()) <= FRESH_SESSIONS][:MAX_TASKS]
 
 
-def without_host_lines(block: str, host_lines: host_memory.HostLines) -> str:
-    """Return a working set without the lines of the host's own memory."""
-    if not host_lines or not block:
-        return block
-    entries = context_block.entry_lines(block)
-    said = {line for line in entries if host_memory.says(host_lines, context_block.text_of(line))}
-    lines = [line for line in block.split("\n") if line not in said]
-    return listed_start.without_empty_headings(lines) if len(said) < len(entries) else ""
+def checked(
+    block: str, host_lines: host_memory.HostLines, marks: Mapping[str, str], max_chars: int
+) -> tuple[str, LeftOut]:
+    """Return a working set as a session gets it.
 
-
-def marked(block: str, marks: Mapping[str, str], max_chars: int) -> str:
-    """Return a working set with marks before lines, by citation.
-
-    A line whose mark has no room is left out.
+    Behind it those that go. Lines of the host's own memory go. marks: citation -> words before a line, which goes where
+    they have no room.
     """
     lines: list[str] = []
+    gone: LeftOut = {}
     room = max(max_chars, len(block)) - len(block)
     for line in block.split("\n"):
-        mark = marks.get(line.rpartition("[mem:")[2].removesuffix("]"), "") if line.startswith("- ") else ""
-        is_told = len(mark) <= room
-        lines += ["- " + mark + line[2:] if mark else line] if is_told else []
-        room += -len(mark) if is_told else len(line) + 1
-    return listed_start.without_empty_headings(lines)
+        citation = line.rpartition("[mem:")[2].removesuffix("]") if line.startswith("- ") else ""
+        mark = marks.get(citation, "") if citation else ""
+        is_said = bool(citation and host_lines) and host_memory.says(host_lines, context_block.text_of(line))
+        if is_said or len(mark) > room:
+            gone[citation] = (Reason.HOST_SAYS if is_said else Reason.CROWDED).value
+            room += len(line) + 1
+            continue
+        lines.append("- " + mark + line[2:] if mark else line)
+        room -= len(mark)
+    is_empty = not context_block.entry_lines("\n".join(lines))
+    return "" if is_empty else listed_start.without_empty_headings(lines), gone
 
 
 def in_short(block: str, max_chars: int) -> str:

@@ -120,6 +120,18 @@ def test_session_start_is_on_record(told: Home) -> None:
     assert cited and all("[mem:%s]" % one in block for one in cited)
 
 
+def test_start_tells_its_left_out_memories_by_reason(told: Home) -> None:
+    for number in (1, 2):
+        told.hook.turn("porter", "p%d" % number, "스테이징 배포 포트는 %d080으로 바꿨어" % number, "네, 바꿨습니다.")
+    told.daemon.settle()
+    told.hook("session_start", "porter-2", source="startup")
+    told.daemon.wait_for(lambda: recorded(told, "porter-2"), "entry")
+    [start] = told.given("--session", "porter-2")
+    reasons = {note["memory"]["text"][:30]: note["reason"] for note in start["left_out"]}  # type: ignore[attr-defined]
+    assert any("1080" in text and why == "a newer value is known" for text, why in reasons.items()), reasons
+    assert "a newer value is known" in told.cli("given", "--session", "porter-2").stdout
+
+
 def test_last_counts_from_the_newest(told: Home) -> None:
     for number in range(3):
         ask(told, "many", "thanks!", "q%d" % number)

@@ -260,7 +260,7 @@ def given_verb(last: int, session: str | None, project: str | None, all_projects
 
 def say_prompt(prompt: GivenPrompt) -> None:
     """Print a prompt or session start, its notes, and those left out."""
-    given, left_out = prompt.given, prompt.left_out[:LEFT_OUT_SHOWN]
+    given, left_out = prompt.given, prompt.left_out[: None if prompt.start else LEFT_OUT_SHOWN]
     say(
         (when(prompt.at_ms), "dim"),
         "  ",
@@ -281,7 +281,8 @@ def say_prompt(prompt: GivenPrompt) -> None:
         say_note(note)
     if left_out:
         count = prompt.left_out_count or 0
-        say(("left out", "dim"), f"  the best {len(left_out)} of {count}" if count > len(left_out) else "", indent=2)
+        most = "first" if prompt.start else "best"
+        say(("left out", "dim"), f"  the {most} {len(left_out)} of {count}" if count > len(left_out) else "", indent=2)
     for note in left_out:
         say_note(note)
 

@@ -23,6 +23,7 @@ from memlayer.edge.ipc import protocol
 from memlayer.errors import EmbedderError
 from memlayer.model import GLOBAL, Scope
 from memlayer.ports import Embedder
+from memlayer.records import small_files
 from memlayer.records.ground import Ground
 from memlayer.records.metrics import Metrics
 from memlayer.records.projects import Projects
@@ -158,6 +159,7 @@ class State:
     waiting: Waiting = field(default_factory=Waiting)
     rules: compose.Rules = field(init=False)
     ground: Ground = field(init=False)
+    left_out: small_files.Folder[dict[str, str]] = field(init=False)  # of a project's start: citation -> why
     _by_project: dict[str, tuple[float, compose.Rules]] = field(default_factory=dict)
 
     _file: tuple[int, int] | None = None  # modification time and size of the settings when they were read
@@ -165,6 +167,7 @@ class State:
     def __post_init__(self) -> None:
         self.rules = compose.Rules.of(self.settings)
         self.ground = Ground(self.home)
+        self.left_out = small_files.Folder(paths.working_sets(self.home), dict[str, str])
         self._file = _file_of(self.home)
 
     def read_settings(self) -> bool:

@@ -16,6 +16,7 @@ from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import code_check
 from memlayer.edge.home import registry
 from memlayer.give import working_set
+from memlayer.give.candidate import LeftOut
 from memlayer.memory_files.edits import EditCounts
 from memlayer.model import GLOBAL
 from memlayer.ports import notes_in_force
@@ -75,8 +76,11 @@ def _write_working_sets(state: State, services: Services, project_id: str) -> No
     for scope in state.projects.scopes() if project_id == GLOBAL else (project_id,):
         is_endless = state.settings.memory.mode == "endless"
         last_day = profiles(services.store, scope, int(time.time() * 1000) - DAY_MS) if is_endless else ()
-        block = working_set.compose(services.store, scope, rules, last_day=last_day)
+        left_out: LeftOut = {}
+        block = working_set.compose(services.store, scope, rules, last_day=last_day, left_out=left_out)
         registry.write_working_set(state.home, scope, block)
+        if left_out != (state.left_out.get(scope) or {}):
+            state.left_out.put(scope, left_out)
 
 
 def write(state: State) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks.reading import imported
+from memlayer.give.candidate import Reason
 from memlayer.give.working_set import FRESH_SESSIONS, WorkingSetRules, compose
 from memlayer.kinds import KINDS, Author, Ended, Kind
 from memlayer.model import Memory
@@ -81,7 +82,8 @@ def test_run_is_no_candidate_of_a_prompt(story: Consolidating, asked: str) -> No
     story.turn("theirs", "p1", OLDER, "네, Postgres의 orders 테이블에 저장합니다.")
     turn = send(story, "run", NEWER, ANSWER, at=1000)
     recalled = story.ask(asked)
-    assert turn.id not in {row.chunk.memory_id for row in recalled.candidates}
+    reasons = {row.chunk.memory_id: row.reason for row in recalled.candidates}
+    assert reasons.get(turn.id, Reason.RUN) is Reason.RUN
     assert "Postgres" in recalled.block and "ClickHouse" not in recalled.block
 
 

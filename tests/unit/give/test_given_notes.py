@@ -114,7 +114,7 @@ def test_entry_holds_no_text(home: Path, recalled: tuple[TurnsInMemory, Recalled
     _, found = recalled
     assert found.entries and len(found.candidates) > len(found.entries)
     given_notes.put(str(home), of_prompt(event(), "p", found, is_delivered=True))
-    given_notes.put(str(home), of_start(event(kind="session_start"), "p", found.block, is_delivered=True))
+    given_notes.put(str(home), of_start(event(kind="session_start"), "p", found.block, {}, is_delivered=True))
     told = (home / given_notes.NAME).read_text("utf-8")
     for word in ("캐시", "만료", "45초", "점심", "Redis"):
         assert word not in told
@@ -137,7 +137,7 @@ def test_forgotten_note_shows_as_forgotten(home: Path, recalled: tuple[TurnsInMe
     memory, found = recalled
     made = [
         of_prompt(event(), "p", found, is_delivered=True),
-        of_start(event(kind="session_start", detail="startup"), "p", found.block, is_delivered=True),
+        of_start(event(kind="session_start", detail="startup"), "p", found.block, {}, is_delivered=True),
     ]
     told = found.entries[0].chunk.memory_id
     assert all(one.given[0].memory for one in with_texts(made, memory.store, str(home)))
@@ -222,6 +222,6 @@ def test_each_line_of_a_start_says_why(home: Path) -> None:
     ]
     store.put_memories(made)
     block = "[Memory context]\n" + "\n".join("- [mem:%s] 2026-01-01: x" % row.citation for row in made)
-    given_entry = of_start(event(kind="session_start", detail="startup"), "p1", block, is_delivered=True)
+    given_entry = of_start(event(kind="session_start", detail="startup"), "p1", block, {}, is_delivered=True)
     [shown] = with_texts([given_entry], store, str(home))
     assert [row.why for row in shown.given] == [why for *_, why in rows]

@@ -8,6 +8,7 @@ import pytest
 
 from memlayer.edge.redaction.privacy import strip_own_blocks
 from memlayer.give import listed_start
+from memlayer.give.candidate import Reason
 from memlayer.give.listed_start import (
     BY_MODEL,
     EXPLANATION,
@@ -17,11 +18,12 @@ from memlayer.give.listed_start import (
     WAYS_HEADING,
     rules_in,
 )
-from memlayer.give.working_set import FRESH_SESSIONS, compose, in_short, live_tasks, without_host_lines
+from memlayer.give.working_set import FRESH_SESSIONS, checked, compose, in_short, live_tasks
 from memlayer.kinds import Author, Category, Ended, Kind
 from memlayer.model import CITED, GLOBAL, Event, Memory, citation_of, replace, team_session, usage_of
 from memlayer.ports import MemoryQuery
 from memlayer.text.context_block import entry_lines, text_of
+from memlayer.text.terms import index_terms
 from memlayer.turns.headline import headline_of
 from memlayer.turns.remembered import remember_event
 from tests.support.notes_in_memory import Noting
@@ -180,7 +182,7 @@ def test_memory_without_headline_has_its_first_clause() -> None:
     assert first_clause("Deploys are on Tuesday. " + long) == "Deploys are on Tuesday"
     row: Memory = replace(make_memory(1, "x" * 300), headline="Own <system> line")
     assert headline_of(row).startswith("Own ") and "<system>" not in headline_of(row)
-    assert citation_of(row.id) and without_host_lines("", ()) == ""
+    assert citation_of(row.id) and checked("", (), {}, 3500) == ("", {})
 
 
 @pytest.mark.parametrize(
@@ -333,3 +335,58 @@ def test_ways_beyond_a_dozen_stand_among_the_notes(kept: Kept) -> None:
         way(kept, "%s%d: ask Mina%d before you touch %s" % (word, number, number, word), days=number + 1)
     made = block(kept)
     assert len(ways_in(made)) == MAX_WAYS and len(entry_lines(made)) == MAX_WAYS + 2
+
+
+def left_out(kept: Kept, **more: object) -> dict[str, str]:
+    """Why a start does not tell memories, by the beginning of their texts."""
+    reasons: dict[str, str] = {}
+    compose(kept.store, "p1", replace(RULES, **more), left_out=reasons)  # type: ignore[arg-type]
+    texts = {row.citation: row.text for row in kept.store.memories(MemoryQuery(limit=1000))}
+    return {texts[name][:12]: why for name, why in reasons.items()}
+
+
+def test_start_tells_why_it_leaves_memories_out(kept: Kept) -> None:
+    noted(kept, "웹훅은 서명을 먼저 확인한다", days=1)
+    noted(kept, "Refunds go through the ledger, since Stripe's own left no trace", days=2)
+    kept("core", Kind.PREFERENCE, "커밋은 한국어로 쓴다.", by=Author.READER, days=1)
+    kept("core", Kind.PREFERENCE, "커밋은 한국어로 쓴다!", by=Author.READER, days=2)
+    kept("core", Kind.TASK, "정산 배치를 옮기기", days=9)
+    for number in range(FRESH_SESSIONS + 1):
+        kept.turn("User: 배송 %d번을 봐줘\nAssistant: 봤습니다" % number, days=number, session="s%d" % number)
+    ended = kept("core", Kind.DECISION, "장바구니는 세션에 둔다.", by=Author.READER, days=3)
+    [row] = kept.store.memories(MemoryQuery(ids=[ended]))
+    kept.store.put_memories([row.ended(Ended.REPLACED, row.at_ms)])
+    assert left_out(kept) == {
+        "커밋은 한국어로 쓴다!": Reason.REPEATS.value,
+        "정산 배치를 옮기기": Reason.OLD.value,
+        "장바구니는 세션에 둔다": Reason.ENDED.value,
+    }
+    assert set(left_out(kept, max_chars=300).values()) == {
+        Reason.CROWDED.value, Reason.REPEATS.value, Reason.OLD.value, Reason.ENDED.value
+    }  # fmt: skip
+
+
+def test_start_tells_why_it_leaves_statements_out(kept: Kept) -> None:
+    kept.turn("User: 스테이징 배포 포트는 8080으로 하기로 했어\nAssistant: 네", days=3, session="s1")
+    kept.turn("User: 스테이징 배포 포트는 9090으로 바꿨어\nAssistant: 네", days=1, session="s2")
+    reasons = left_out(kept)
+    assert list(reasons.values()) == [Reason.OLDER.value] and "User: 스테이징 배" in reasons
+    for number in range(40):
+        shop = "".join(chr(0xAC00 + 700 * (number % 14) + 28 * number + place) for place in range(20))
+        kept.turn("User: %s 가게는 꼭 %d원 이상만 받기로 했어\nAssistant: 네" % (shop, number), days=5)
+    assert Reason.CROWDED.value in left_out(kept).values()
+
+
+def test_lines_of_the_host_and_marks_without_room_leave_with_a_reason() -> None:
+    lines = ["[Memory context]", "- 배포는 매주 화요일 오전에만 한다 [mem:aaaaaa]", "- 장바구니는 Redis [mem:bbbbbb]"]
+    block = "\n".join(lines)
+    made, gone = checked(
+        block,
+        [frozenset(index_terms("배포는 매주 화요일 오전에만 한다").split())],
+        {"bbbbbb": "(since changed) "},
+        3500,
+    )
+    assert made == "[Memory context]\n- (since changed) 장바구니는 Redis [mem:bbbbbb]"
+    assert gone == {"aaaaaa": Reason.HOST_SAYS.value}
+    made, gone = checked(block, (), {"bbbbbb": "(since changed) "}, len(block))
+    assert made == "\n".join(lines[:2]) and gone == {"bbbbbb": Reason.CROWDED.value}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from memlayer.give.working_set import in_short, without_host_lines
+from memlayer.give.working_set import checked, in_short
 from memlayer.records.sessions import Session
 from memlayer.text.context_block import HEADER
 from memlayer.transcripts.host_memory import LOADED_LINES, HostMemory, folders, says
@@ -68,9 +68,9 @@ def test_working_set_without_host_lines(tmp_path: Path) -> None:
     lines = HostMemory().lines_of(written(tmp_path / "slug"))
     said = "- [mem:aaaaaa] 2026-11-01: Order events live in ClickHouse"
     other = "- [mem:bbbbbb] 2026-11-02: Use pnpm here"
-    assert without_host_lines("\n".join((HEADER, "about", said, other)), lines) == "\n".join((HEADER, "about", other))
-    assert without_host_lines("\n".join((HEADER, "about", said)), lines) == ""
-    assert without_host_lines(said, ()) == said
+    assert checked("\n".join((HEADER, "about", said, other)), lines, {}, 3500)[0] == "\n".join((HEADER, "about", other))
+    assert checked("\n".join((HEADER, "about", said)), lines, {}, 3500)[0] == ""
+    assert checked(said, (), {}, 3500)[0] == said
 
 
 def test_subagent_gets_whole_lines() -> None:
