@@ -138,8 +138,8 @@ class Indexer:
         texts = [unlabelled(chunk.text) for chunk in chunks]
         vectors = self._cache.get_many(embedder.fingerprint, texts)
         missing = [text for text in dict.fromkeys(texts) if text not in vectors]
-        room = accumulate((len(text) for text in missing[1:]), initial=0)
-        now = [text for text, chars in zip(missing, room, strict=True) if chars < CHARS_AT_ONCE]
+        room = accumulate(map(len, missing), initial=0)
+        now = [text for text, chars in zip(missing, room, strict=False) if chars < CHARS_AT_ONCE]
         try:
             vectors.update(self._made(embedder, now))
         except EmbedderError as bad:  # searchable by its words now. embed_some tries again

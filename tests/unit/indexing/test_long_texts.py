@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from memlayer.adapters.sqlite_files import EmbeddingCache
 from memlayer.indexing.indexer import CHARS_AT_ONCE
 from memlayer.model import Chunk, Scope
 from memlayer.text.terms import query_terms
@@ -77,3 +78,10 @@ def test_short_turns_have_their_vectors_at_once(memory: TurnsInMemory) -> None:
     for number in range(20):
         memory.turn("s%d" % number, "p1", "결제 모듈 포트는 %d번이다" % number, "네.")
     assert all(chunk.model for chunk in chunks_of(memory, "결제 모듈 포트"))
+
+
+def test_a_text_whose_vectors_are_all_known_is_taken_in_again(memory: TurnsInMemory, home: Path) -> None:
+    memory.indexer._cache = EmbeddingCache(home / "embeddings.sqlite")
+    for session in ("s1", "s2"):  # the same words in another session: nothing is left to embed
+        memory.turn(session, "p1", "배포는 목요일에만 한다.", "Noted: Thursdays only.")
+    assert {chunk.session_id for chunk in chunks_of(memory, "배포는 목요일에만") if chunk.model} == {"s1", "s2"}
