@@ -204,7 +204,7 @@ class Player:
         home.hook("session_end", folder, name, {"reason": "other"})
         home.settle(lambda phase, done, total: None)
         if self.model is not None:
-            _wait_until_read(home, name)
+            wait_until_read(home, name)
             home.settle(lambda phase, done, total: None)
         noted = notebook.in_force()
         return Lived(
@@ -244,12 +244,12 @@ class Player:
         return session_id(turn.session)
 
 
-def _wait_until_read(home: Home, name: str) -> None:
+def wait_until_read(home: Home, name: str, within_s: float = READ_WITHIN_S) -> None:
     """Wait until a session is read, or found not to be worth it.
 
     Raises SystemExit when it never is.
     """
-    ends = time.monotonic() + READ_WITHIN_S
+    ends = time.monotonic() + within_s
     while time.monotonic() < ends:
         record = Sessions(str(home.home)).get(name)
         if record is not None and record.noted_ms >= record.said_ms:

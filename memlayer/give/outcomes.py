@@ -20,9 +20,9 @@ from memlayer.kinds import Author, Category, Ended, Kind
 from memlayer.model import Chunk, Event, Memory, TurnId, event_id, replace, turn_memory_id
 from memlayer.ports import MemoryQuery, Store
 from memlayer.text.context_block import best_sentences, cut, flatten
-from memlayer.text.sentences import sentences
+from memlayer.text.sentences import sentence_texts
 from memlayer.text.terms import index_terms
-from memlayer.turns.matter import AMENDS, Outcome, Said, WeightsOf, is_recap, outcomes, states_norm
+from memlayer.turns.matter import AMENDS, Outcome, Said, WeightsOf, is_attempt, is_recap, outcomes, states_norm
 from memlayer.turns.salience import new_memory
 from memlayer.turns.turn_memory import spoken_parts
 
@@ -162,6 +162,12 @@ def outcome_of(chunk: Chunk, rows: Sequence[Memory], matter: Matter) -> Memory |
     return None
 
 
+def is_refuted(chunk: Chunk, rows: Sequence[Memory]) -> bool:
+    """True for the guess, or the trial, that its matter refuted."""
+    of_matter = (row for row in rows if chunk.event_id in row.source_ids and chunk.prompt_id != row.prompt_id)
+    return any(is_attempt(row.text) for row in of_matter)
+
+
 def amends(newer: Chunk, older: Chunk, stats: TermStats) -> bool:
     """True for an outcome that changes an older one."""
     least = AMENDED if AMENDS.search(newer.text) else CHANGED if CHANGE.search(newer.text) else 0.0
@@ -176,7 +182,7 @@ def told(text: str, matter: Matter, max_chars: int) -> str:
     """Return an outcome, or its sentences about the matter that fit."""
     if len(flatten(text)) <= max_chars:
         return text
-    spans = [text[span.start : span.end] for span in sentences(text)]
+    spans = sentence_texts(text)
     return best_sentences(spans, [_worth(span, matter) for span in spans], max_chars)
 
 

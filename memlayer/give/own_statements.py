@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from memlayer.consolidation.conflict.change import CHANGE
-from memlayer.consolidation.rules.own_words import own_words
+from memlayer.consolidation.conflict.later import Changes
+from memlayer.consolidation.rules.own_words import own_words, spoken
 from memlayer.edge.capture.noise import recallable
 from memlayer.give.candidate import LeftOut, Reason
-from memlayer.give.precedence import DatedText, is_newer_value
+from memlayer.give.outcomes import REPEATED
 from memlayer.give.snippet import asks
 from memlayer.kinds import Kind
 from memlayer.model import Memory
-from memlayer.text.context_block import cut, day_of, flatten
-from memlayer.text.sentences import prose, sentences, width
+from memlayer.text.context_block import best_sentences, cut, day_of, flatten
+from memlayer.text.sentences import prose, sentence_texts, width
+from memlayer.text.terms import index_terms
+from memlayer.text.word_lists import word_set
 from memlayer.topics.session_summary import is_farewell
-from memlayer.turns.matter import states_norm
+from memlayer.turns.matter import assents, prohibits, refutes, requests, states_norm
 from memlayer.turns.retraction import Order, order_of
 from memlayer.turns.turn import prompt_and_answer
 
-STATEMENT_CHARS, STATEMENTS_CHARS = 160, 1800  # of one, and of all
+STATEMENT_CHARS, OUTCOME_CHARS, STATEMENTS_CHARS = 160, 300, 2000  # of one, of an attempt's end, and of all
 MAX_LEFT_OUT = 20
-LINE_CHARS = 28  # of a line's day and citation
+LINE_CHARS = 16  # of a line's citation
 NARROWEST = 16  # columns of a sentence
+# Worth of a sentence that rules, of one that decides or tells a change, and of another that states: a line is told as
+# one that is so many times younger.
+RULES, SURE, PLAIN = 3.0, 2.0, 0.7
 _FAILED = re.compile(
     r"\b(?:did nothing|no effect|(?:did|does)(?:n'?t| not) (?:help|work|fix)|failed|broke"
     r"|still (?:fails?|slow|broken))\b"
@@ -33,73 +42,157 @@ _FAILED = re.compile(
 _STATES = re.compile(
     r"\b(?:we|i|it|they|he|she)(?:'(?:re|ve|s|ll|d))? \w+"
     r"|\b(?:is|are|was|were|has|have|uses?|runs?|lives?|stays?|owns?)\b"
-    r"|(?:이야|야|임|음|함|됨|다|어|해|지|네|요|거든|니까|라서|고)[.!]?$",
+    r"|(?:이야|야|임|음|함|됨|다|어|해|지|네|요|거든|니까|라서|고|대|래|자)[.!]?$"
+    r"|[가-힣](?:은|는|이|가) [^\s가-힣]*\w[./:@#]\w",
     re.IGNORECASE,
 )
 _DECIDES = re.compile(
     r"\b(?:let'?s (?:use|go with|keep|drop|put|move)|instead|by hand|myself|waiting for|blocked|depends on)\b"
-    r"|(?:로|으로) ?(?:가자|하자|할게|줄이자|바꾸자)|기로 ?했|말고|쓰지 ?마|원복|버리고|미루|막혀"
+    r"|(?:로|으로) ?(?:가자|하자|할게|줄이자|바꾸자)|기로 ?했|말고|지 ?(?:마|말)|원복|버리고|미루|막혀"
     r"|해도 ?(?:돼|됨)"
     r"|이제 ?그만|승인|요청 ?넣|[았었했왔갔렸]대(?![가-힣])|한대(?![가-힣])|대신|나중에",
     re.IGNORECASE,
 )
 _ORDERS = re.compile(
-    r"^(?:please )?(?:don'?t|do not) (?:yet )?(?:commit|push)"
+    r"^(?:please )?(?:don'?t|do not) (?:yet )?(?:commit|push)|(?:커밋|푸시)\S* ?하지 ?(?:마|말)"
     r"|^\W*(?:\S+ )?(?:커밋|푸시|push|commit|확인|봐|진행)\S{0,6}$|(?:봐|고쳐|추가해|확인)(?:줘|즘|좀)"
     r"|^(?:FAILED|ERROR|WARN|Traceback)\b",
     re.IGNORECASE,
 )
 
 
+@dataclass
+class _Told:
+    """A line.
+
+    worth: of its best sentence. changed_ms: when its matter changed since.
+    """
+
+    text: str
+    turn: Memory
+    worth: float
+    changed_ms: int = 0
+
+    @property
+    def line(self) -> str:
+        day, changed = day_of(self.turn.at_ms), day_of(self.changed_ms)
+        return "%s: %s%s" % (day, self.text, " (but see %s)" % changed[5:] if changed > day else "")
+
+
+def changes_in(reports: Sequence[Memory]) -> Changes:
+    """Return the changes that turns tell."""
+    counts = Counter(term for turn in reports for term in set(index_terms(turn.text).split()))
+    weights = {term: math.log(1 + len(reports) / count) for term, count in counts.items()}
+    changes = Changes(lambda terms: {term: weights.get(term, 1.0) for term in terms})
+    for turn in reports:
+        changes.add(prompt_and_answer(turn.text)[0], turn.at_ms)
+    return changes
+
+
 def stated(
     reports: Sequence[Memory],
-    gone: Container[tuple[str, str]],
+    over: Sequence[Memory],
     rules: Sequence[str],
-    drawn: Sequence[Memory] = (),
+    changes: Changes,
+    outcomes: Sequence[Memory] = (),
     left_out: LeftOut | None = None,
 ) -> list[tuple[str, Memory]]:
     """Return (line, turn) of the person's statements, newest first.
 
-    reports: turns, newest first. gone: (session, prompt) of turns whose statement holds no more. rules: told elsewhere.
-    drawn: statements in force, which a turn tells even where another of its statements holds no more. left_out: takes
-    the turns whose statements are not told.
+    reports: turns, newest first. over: statements that hold no more. rules: told elsewhere. outcomes: of attempts,
+    which are told by their end. left_out: takes the turns whose statements are not told.
     """
-    in_force: dict[tuple[str, str], list[str]] = {}
-    for row in reversed(drawn):
-        in_force.setdefault((row.session_id, row.prompt_id), []).append(row.text)
-    lines: list[tuple[str, Memory]] = []
-    newer: list[DatedText] = []
-    left, left_out = STATEMENTS_CHARS, left_out if left_out is not None else {}
+    left_out = left_out if left_out is not None else {}
+    told: list[_Told] = []
+    ended: dict[tuple[str, str], list[str]] = {}
+    for row in over:
+        ended.setdefault((row.session_id, row.prompt_id), []).append(row.text)
     for turn in reports:
         prompt = prompt_and_answer(turn.text)[0]
         if is_farewell(prompt) or order_of(prompt) is not Order.NONE or turn.known_kind is Kind.DID_NOT_HOLD:
             continue
-        key = turn.session_id, turn.prompt_id
-        said = [] if key in gone else [text for text in statements(prompt) if not any(text in rule for rule in rules)]
-        said += [text for text in in_force.get(key, ()) if not any(text in other or other in text for other in said)]
-        told = cut(flatten(" ".join(said)), STATEMENT_CHARS)
-        entry = DatedText(told, turn.at_ms)
-        if not told or any(other.text == told for other in newer):
-            continue
-        is_older = any(is_newer_value(other, entry) for other in newer)
-        left -= 0 if is_older else len(told) + LINE_CHARS
-        if is_older or left < 0:
-            left_out[turn.citation] = (Reason.OLDER if is_older else Reason.CROWDED).value
-            if len(left_out) >= MAX_LEFT_OUT:
-                break
-            continue
-        newer.append(entry)
-        lines.append(("%s: %s" % (day_of(turn.at_ms), told), turn))
-    return lines
+        gone = [*rules, *ended.get((turn.session_id, turn.prompt_id), ())]
+        of_attempt = refutes(prompt)  # which names no subject, so that its end alone says something
+        line = _of_attempt(turn, outcomes) if of_attempt else _of_turn(turn, prompt, gone, changes)
+        if line is not None and all(line.text != other.text for other in told):
+            told.append(line)
+        elif line is None and not of_attempt and len(left_out) < MAX_LEFT_OUT and statements(prompt):
+            left_out[turn.citation] = Reason.OLDER.value
+    fitting = _fitting(told)
+    crowded = [row.turn.citation for row in told if row not in fitting][:MAX_LEFT_OUT]
+    left_out |= dict.fromkeys(crowded, Reason.CROWDED.value)
+    return [(row.line, row.turn) for row in fitting]
 
 
-def statements(prompt: str) -> Iterator[str]:
-    """Yield the sentences of a prompt that state something of worth."""
-    own = own_words(prompt)
-    for span in sentences(prose(own)) if recallable(prompt) else ():
-        text = own[span.start : span.end]
-        is_sign = any(pattern.search(text) for pattern in (CHANGE, _FAILED, _DECIDES)) or states_norm(text) > 1
-        is_sign = is_sign or bool(states_norm(text) and _STATES.search(text))
-        is_order = _ORDERS.search(text) or asks(text) or text.endswith((":", "：", "?"))
-        if is_sign and width(text) >= NARROWEST and not is_order:
-            yield text
+def _fitting(told: Sequence[_Told]) -> list[_Told]:
+    """Return the lines that have room, by their worth and age."""
+    left, kept = STATEMENTS_CHARS, set[int]()
+    for age in sorted(range(len(told)), key=lambda age: (1 + age) / told[age].worth):
+        left -= len(told[age].line) + LINE_CHARS
+        if left < 0:
+            break
+        kept.add(age)
+    return [row for age, row in enumerate(told) if age in kept]
+
+
+def _of_turn(turn: Memory, prompt: str, gone: Sequence[str], changes: Changes) -> _Told | None:
+    def is_gone(text: str) -> bool:
+        return any(_repeats(text, other) for other in gone) or bool(changes.ended(text, turn.text, turn.at_ms))
+
+    said = statements(prompt, is_gone)
+    if not said:
+        return None
+    texts, worth = zip(*said, strict=True)
+    changed = max(changes.changed(text, turn.at_ms) for text in texts)
+    return _Told(flatten(best_sentences(texts, worth, STATEMENT_CHARS + 2)), turn, max(worth), changed)
+
+
+def _of_attempt(turn: Memory, outcomes: Sequence[Memory]) -> _Told | None:
+    """Return the end of an attempt, None where nothing came of it."""
+    events = set(turn.source_ids)
+    found = next((row for row in outcomes if not events.isdisjoint(row.source_ids)), None)
+    return _Told(cut(flatten(found.text), OUTCOME_CHARS), turn, SURE) if found is not None else None
+
+
+def _repeats(text: str, other: str) -> bool:
+    said, terms = index_terms(other).split(), set(index_terms(text).split())
+    return text in other or sum(term in terms for term in said) >= REPEATED * len(said)
+
+
+def statements(prompt: str, is_gone: Callable[[str], bool] = lambda text: False) -> list[tuple[str, float]]:
+    """Return (sentence, worth) of a prompt's sentences that state something.
+
+    Beside a decision in force the other words are its content: "1번으로 가자. JSONB 컬럼".
+    """
+    own = prose(own_words(prompt))
+    said = sentence_texts(own) if recallable(prompt) else []
+    said = [text for text in said if not (_is_order(text) or assents(text) or is_gone(text))]
+    is_typed = spoken(prompt).is_typed  # in a text that was handed over only a decision is surely the person's
+    worth = [_worth(text) for text in said]
+    is_wide = width(" ".join(said)) >= NARROWEST
+    is_decided = is_typed and is_wide and any(value >= SURE for value in worth)
+    return [
+        (text, value or PLAIN)
+        for text, value in zip(said, worth, strict=True)
+        if is_decided or (value >= (PLAIN if is_typed else SURE) and width(text) >= NARROWEST)
+    ]
+
+
+def _is_order(text: str) -> bool:
+    begins = text.split(maxsplit=1)[0].rstrip(",").lower()
+    is_imperative = begins in word_set("memlayer.give", "english_order") and begins not in ("use", "keep")
+    if is_imperative and not any(pattern.search(text) for pattern in (CHANGE, _DECIDES)) and not prohibits(text):
+        return True
+    return bool(_ORDERS.search(text)) or asks(text) or text.endswith((":", "：", "?"))
+
+
+def _worth(text: str) -> float:
+    """Return a sentence's worth by its form, 0 for a fragment."""
+    norms = states_norm(text)
+    if prohibits(text) and norms:
+        return RULES
+    is_sign = any(pattern.search(text) for pattern in (CHANGE, _FAILED, _DECIDES)) or norms > 1
+    if is_sign or (norms and _STATES.search(text)):
+        return SURE
+    is_plain = _STATES.search(text) and not (requests(text) or assents(text) or text.rstrip(".! ").endswith("자"))
+    return PLAIN if is_plain else 0.0

@@ -7,11 +7,12 @@ import re
 from collections import Counter
 from collections.abc import Container, Sequence
 
+from memlayer.consolidation.conflict.later import Changes
 from memlayer.edge.capture.noise import recallable
 from memlayer.kinds import Author, Kind
 from memlayer.model import Memory
 from memlayer.text.context_block import cut, day_of, flatten
-from memlayer.text.sentences import is_question, sentences
+from memlayer.text.sentences import is_question, sentence_texts, sentences
 from memlayer.topics.session_summary import TYPED_CHARS, is_farewell, requests, stands_alone
 from memlayer.topics.summary_text import ERRORS, FILES, items, newest_parts, parts_of
 from memlayer.turns.opening import TEMPLATE_TURNS, opening_term
@@ -73,7 +74,11 @@ def _in_short(summary: Memory) -> str:
 
 
 def listed(
-    reports: Sequence[Memory], summaries: Sequence[Memory], gone: Container[tuple[str, str]], rules: Sequence[str]
+    reports: Sequence[Memory],
+    summaries: Sequence[Memory],
+    gone: Container[tuple[str, str]],
+    rules: Sequence[str],
+    changes: Changes | None = None,
 ) -> list[tuple[str, Memory]]:
     """Return (line, turn) of the last sessions with a person's order.
 
@@ -91,7 +96,7 @@ def listed(
         parts = by_session.get(session_id, {})
         end = _end(turns, parts)
         held = [row for row in turns if end == REVERTED or row.known_kind is not Kind.DID_NOT_HOLD]
-        said = (_order(row, rules) for row in held if (session_id, row.prompt_id) not in gone)
+        said = (_order(row, rules, changes) for row in held if (session_id, row.prompt_id) not in gone)
         found = next(filter(None, said), None)
         if found is not None and len(lines) < MAX_SESSIONS:
             order, turn = found
@@ -100,7 +105,7 @@ def listed(
     return lines
 
 
-def _order(turn: Memory, rules: Sequence[str]) -> tuple[str, Memory] | None:
+def _order(turn: Memory, rules: Sequence[str], changes: Changes | None) -> tuple[str, Memory] | None:
     """Return the first sentence of an answered order, no rule."""
     prompt, answer = prompt_and_answer(turn.text)
     is_answered = bool(answer.strip()) or len(prompt) > FULL_CHARS
@@ -108,6 +113,8 @@ def _order(turn: Memory, rules: Sequence[str]) -> tuple[str, Memory] | None:
         return None
     if asks_a_fact(prompt) or is_open_question(prompt, [answer]) or order_of(prompt) is not Order.NONE:
         return None
+    if changes is not None and any(changes.ended(text, turn.text, turn.at_ms) for text in sentence_texts(prompt)):
+        return None  # an order hangs on the words beside it
     told = next((text for text in _sentences(prompt) if not any(text in rule for rule in rules)), "")
     return (cut(flatten(told), ORDER_CHARS), turn) if told else None
 

@@ -129,7 +129,7 @@ def in_precedence(candidates: Sequence[Candidate], min_chance: float) -> list[Ca
     ahead: list[Candidate] = []
     for candidate, entry in zip(looked_at[:given], entries, strict=False):
         for other, before in zip(looked_at, entries, strict=True):
-            is_near = _fits(other.score, candidate.score) or (candidate.is_note and bool(other.score.lexical))
+            is_near = fits(other.score, candidate.score) or (candidate.is_note and bool(other.score.lexical))
             is_other_matter = is_newer_value(before, entry) and not is_near
             if goes_before(before, entry) and not is_other_matter:
                 other.chance = max(other.chance, candidate.chance)
@@ -183,12 +183,13 @@ def note_of(turn: Item, rows: Sequence[Item], found_of: Callable[[Item], tuple[C
     for row in rows:
         other, fit = found_of(row)
         is_beside = other.category is Category.CORE and other.session_id == chunk.session_id
-        if is_beside and turn_of(other) != turn_of(chunk) and _fits(fit, score):  # its own turn says more
+        if is_beside and turn_of(other) != turn_of(chunk) and fits(fit, score):  # its own turn says more
             return row
     return None
 
 
-def _fits(note: Score, turn: Score) -> bool:
+def fits(note: Score, turn: Score) -> bool:
+    """True for a hit about as near to the prompt."""
     return (note.lexical or 0.0) >= LESSON * (turn.lexical or 0.0) and note.relevance >= LESSON * turn.relevance
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
 
+from memlayer.consolidation.conflict.later import Changes
 from memlayer.edge.capture.noise import recallable
 from memlayer.edge.redaction.privacy import without_marks
 from memlayer.give.candidate import Candidate, Reason, in_context, judge, near_duplicates, need, turn_of, whole_chunk
@@ -20,11 +21,12 @@ from memlayer.give.outcomes import (
     SupersededStatements,
     amends,
     as_told,
+    is_refuted,
     matter_of,
     outcome_of,
 )
 from memlayer.give.outcomes import told as told_of
-from memlayer.give.precedence import found_of, in_precedence, lessons_first, note_of
+from memlayer.give.precedence import fits, found_of, in_precedence, lessons_first, note_of
 from memlayer.give.project_notes import ProjectNotes
 from memlayer.give.query import PromptSignals, Query, asks_open_work, plan_query, prompt_signals, reduce_prompt
 from memlayer.give.retriever import Retriever, Weights
@@ -34,10 +36,12 @@ from memlayer.kinds import KINDS, Category, Kind, mark_of
 from memlayer.model import Chunk, Scope, replace
 from memlayer.records.sessions import Session
 from memlayer.text import context_block
+from memlayer.text.sentences import sentence_texts
 from memlayer.transcripts import host_memory
 from memlayer.turns.opening import opening_in, opening_term
 from memlayer.turns.plans import is_plan
 from memlayer.turns.questions import is_still_open
+from memlayer.turns.turn import prompt_and_answer
 
 SURER = 2.0  # times min_chance for each entry after the first: on real sessions they are noise far more often
 
@@ -47,6 +51,8 @@ NO_MARKS: Mapping[str, str] = MappingProxyType({})
 LISTED = 3  # times the entries of another block, of open work that is asked for
 SNIPPET_CHARS = 240  # of a turn that is its own outcome
 POSSIBLE = 0.5  # of the least chance, from which a matter is looked up
+SENTENCES_LOOKED_AT = 12  # of a turn that may be given, for those that hold no more
+NOW_MS = 1 << 62  # of the prompt's own changes
 TURNS_LOOKED_AT = 12  # best hits whose matter is looked up, where one may be given
 
 
@@ -63,22 +69,23 @@ class Pipeline:
         self,
         superseded: SupersededStatements,
         session: Session | None,
-        min_chance: float,
-        budget: context_block.Budget,
+        rules: RecallRules,
         weight: Mapping[str, float],
         host_lines: host_memory.HostLines = (),
         withheld: Callable[[Chunk], Reason | None] = lambda chunk: None,
+        changes: Changes | None = None,
     ) -> None:
         """Make the stages.
 
         weight: inverse document frequency of each query term. host_lines: of the host's memory, as terms.
-        withheld: why a chunk is given to no prompt like this.
+        withheld: why a chunk is given to no prompt like this. changes: that newer candidates, or the prompt, tell.
         """
+        self._changes = changes
         self._withheld = withheld
         self._superseded = superseded
         self._session = session
-        self._min_chance = min_chance
-        self._budget = budget
+        self._min_chance = rules.min_chance
+        self._budget = rules.budget
         self._weight = weight
         self._host_lines = host_lines
         self._turns: set[str] = set()  # with an entry
@@ -173,14 +180,15 @@ class Pipeline:
         def is_stale(sentence: str) -> bool:
             replacement = self._superseded.of(chunk.project_id, (chunk.session_id, chunk.prompt_id), sentence)
             stale.extend([replacement] if replacement else [])
-            return replacement is not None
+            return replacement is not None or self._is_over(chunk, sentence)
 
         mark = mark_of(chunk.category, chunk.role)
         if candidate.is_note:
             return None
         if candidate.matter is not None:
-            candidate.snippet = told_of(chunk.text, candidate.matter, min(MATTER_CHARS, max_chars))
-            return None
+            text = "\n".join(span for span in _sentences(chunk.text) if not self._is_over(chunk, span))
+            candidate.snippet = told_of(text, candidate.matter, min(MATTER_CHARS, max_chars))
+            return None if 2 * len(text) > len(chunk.text) else Reason.OLDER
         max_chars = min(SNIPPET_CHARS, max_chars)
         candidate.snippet = snippet(chunk.text, self._weight, max_chars - len(mark), is_stale, as_evidence=True)
         if candidate.snippet:
@@ -192,12 +200,20 @@ class Pipeline:
         candidate.chunk, candidate.snippet = whole_chunk(head), snippet(head.text, self._weight, max_chars)
         return None
 
+    def _is_over(self, chunk: Chunk, sentence: str) -> bool:
+        return self._changes is not None and bool(self._changes.ended(sentence, chunk.text, chunk.at_ms))
+
     def _host_says(self, candidate: Candidate) -> Reason | None:
         return Reason.HOST_SAYS if host_memory.says(self._host_lines, candidate.snippet) else None
 
 
 def _terms(text: str) -> frozenset[str]:
     return frozenset(text.split())
+
+
+def _sentences(text: str) -> list[str]:
+    """Return the sentences of a turn's text, without its speakers."""
+    return [span for part in prompt_and_answer(text) for span in sentence_texts(part)]
 
 
 class Gate(Enum):
@@ -314,7 +330,9 @@ class Recall:
         )  # fmt: skip
         judged = judge(hits, signals, rarity, session_words)
         searched = [row for row in judged if row.chunk.known_kind in SEARCHED]
-        found = self._told([row for row in judged if row not in searched], query, rules.min_chance)
+        found = [row for row in judged if row not in searched]
+        changes = self._changes(prompt, found, rules.min_chance)
+        found = self._told(found, query, rules.min_chance)
         judged = lessons_first(found, rules.min_chance)
         ids = {row.chunk.memory_id for row in notes if row.chance}
         judged = [row for row in judged if row.chunk.memory_id not in ids]
@@ -324,14 +342,34 @@ class Recall:
         def withheld(chunk: Chunk) -> Reason | None:
             return Reason.TEMPLATED if self.retriever.is_templated(opening_in(chunk.terms), scope) else None
 
-        pipeline = Pipeline(
-            self.superseded, session, rules.min_chance, rules.budget, rarity.shown, host_lines, withheld
-        )
+        shown = rarity.shown
+        pipeline = Pipeline(self.superseded, session, rules, shown, host_lines, withheld, changes)
         block = pipeline.run(candidates, marks)
         took_ms = (time.perf_counter() - started) * 1000
         is_first = session is not None and not session_words.prompts
         rows = tuple(candidates)
         return Recalled(block, self._mode(), Gate.OPEN, query, signals, need(signals), rows, took_ms, is_first)
+
+    def _changes(self, prompt: str, candidates: Sequence[Candidate], min_chance: float) -> Changes | None:
+        """Return the changes of prompt and candidates, None where none is given.
+
+        A candidate that ends a better one has its chance.
+        """
+        given = [row for row in candidates if row.chance >= min_chance]
+        if not given:
+            return None
+        changes = Changes(self.retriever.terms.weights)
+        changes.add(prompt, NOW_MS)
+        turns = {row.chunk.at_ms: row for row in candidates if row.chunk.category == Category.CONVERSATION}
+        for at_ms, row in turns.items():
+            asked, answer = prompt_and_answer(row.chunk.text)
+            changes.add(asked, at_ms, answer)
+        for row in given:
+            said = _sentences(row.chunk.text)[:SENTENCES_LOOKED_AT]
+            ended = max((changes.ended(span, row.chunk.text, row.chunk.at_ms) for span in said), default=0)
+            if ended in turns and fits(turns[ended].score, row.score):
+                turns[ended].chance = max(turns[ended].chance, row.chance)
+        return changes
 
     def _told(self, candidates: list[Candidate], query: Query, min_chance: float) -> list[Candidate]:
         """Return the candidates, turns as the outcomes of their matters."""
@@ -341,8 +379,10 @@ class Recall:
         told: dict[str, list[Candidate]] = {}
         for row in turns:
             matter = matter_of(row.chunk, query.terms, self.retriever.terms)
-            outcome = outcome_of(row.chunk, self.outcomes.of(row.chunk.project_id, row.chunk.session_id), matter)
+            outcomes = self.outcomes.of(row.chunk.project_id, row.chunk.session_id)
+            outcome = outcome_of(row.chunk, outcomes, matter)
             if outcome is None:
+                row.chance = 0.0 if is_refuted(row.chunk, outcomes) else row.chance
                 continue
             row.chunk, row.matter = as_told(row.chunk, outcome), matter
             first, *_ = rows = [*told.get(outcome.id, ()), row]
@@ -364,7 +404,7 @@ class Recall:
     def _listed(self, tasks: list[Candidate], query: Query, rules: RecallRules, *, is_first: bool) -> Recalled:
         """Return the open work for a prompt that asks for it."""
         budget = replace(rules.budget, max_entries=LISTED * rules.budget.max_entries)
-        block = Pipeline(self.superseded, None, rules.min_chance, budget, {}).run(tasks)
+        block = Pipeline(self.superseded, None, replace(rules, budget=budget), {}).run(tasks)
         return Recalled(block, self._mode(), Gate.OPEN, query, None, 1.0, tuple(tasks), is_first=is_first)
 
     def _of_plan(
@@ -382,7 +422,7 @@ class Recall:
         """
         query = plan_query(prompt)
         notes = self._notes(query, scope, ()) if session is not None else []
-        pipeline = Pipeline(self.superseded, session, rules.min_chance, rules.budget, {})
+        pipeline = Pipeline(self.superseded, session, rules, {})
         block = pipeline.run(notes, marks)
         if not block:
             return Recalled("", self._mode(), Gate.PLAN, query, candidates=tuple(notes))

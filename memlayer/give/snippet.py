@@ -83,8 +83,9 @@ def snippet(
     if order[0] in stale:
         return ""
     texts = [sentence.text for sentence in sentences]
-    if not stale and sum(len(sentence) + 1 for sentence in texts) <= max_chars:
-        return " ".join(texts)
+    held = [text for place, text in enumerate(texts) if place not in stale]
+    if sum(len(sentence) + 1 for sentence in held) <= max_chars:
+        return " ".join(held)
     kept = [place for place in order if place not in stale][:most]
     kept = [place for place in kept if value[place] > 0.2 * value[kept[0]] or place == kept[0]]
     if len(texts[kept[0]]) > max_chars:

@@ -108,10 +108,13 @@ def _known(
     }
     ways = [row for row in notes if row.kind == Kind.PREFERENCE and row.by is Author.READER]
     unproven = {row.id for row in notes if row.by is Author.MODEL}
-    drawn = [row for row in core if row.rules and row.is_persons and row.kind != Kind.TASK and row.id not in told]
     over = store.memories(MemoryQuery(project_id=project_id, category=Category.CORE, is_current=False, limit=MAX_NOTES))
+    attempts = MemoryQuery(
+        project_id=project_id, category=Category.DAILY, kind=Kind.OUTCOME, is_current=True, limit=TURNS_LOOKED_AT
+    )
+    outcomes = store.memories(attempts)
     told_rules = [order.text for order in orders]
-    sessions = _sessions(over, reports, summaries, told_rules, drawn, left_out, has_notes=bool(unproven))
+    sessions = _sessions(over, outcomes, reports, summaries, told_rules, left_out, has_notes=bool(unproven))
     tasks = live_tasks(core, typed)
     left_out |= {row.citation: Reason.OLD.value for row in core if row.kind == Kind.TASK and row not in tasks}
     left_out |= {row.citation: Reason.ENDED.value for row in over[:MAX_ENDED]}
@@ -150,27 +153,30 @@ def _is_of_a_template(order: Memory, again: Mapping[tuple[str, str], int]) -> bo
 
 def _sessions(
     over: Sequence[Memory],
+    outcomes: Sequence[Memory],
     reports: Sequence[Memory],
     summaries: Sequence[Memory],
     rules: Sequence[str],
-    drawn: Sequence[Memory],
     left_out: LeftOut,
     *,
     has_notes: bool,
 ) -> list[tuple[str, Memory]]:
     """Return the last sessions, by a summary or a line each.
 
-    over: memories that hold no more. drawn: the person's statements in force, without their rules. has_notes: of
-    sessions' own models, which say more than the openings of requests.
+    over: memories that hold no more. outcomes: of matters. has_notes: of sessions' own models, which say more than the
+    openings of requests.
     """
     gone = {(row.session_id, row.prompt_id) for row in over if row.prompt_id}
     if any(row.by is Author.READER for row in summaries):
         return past_sessions.summed_up(summaries, reports, gone, rules)
     scripts = past_sessions.of_a_script(reports)
-    said = own_statements.stated([row for row in reports if row.id not in scripts], gone, rules, drawn, left_out)
+    typed = [row for row in reports if row.id not in scripts]
+    changes = own_statements.changes_in(typed)
+    said = own_statements.stated(typed, over, rules, changes, outcomes, left_out)
     most = 1 if has_notes else MAX_LINES if said else None
+    told = [*rules, *(line for line, _ in said)]
     current = [row for row in reports if left_out.get(row.citation) != Reason.OLDER.value]
-    return [*said, *past_sessions.listed(current, summaries, gone, rules)[:most]]
+    return [*said, *past_sessions.listed(current, summaries, gone, told, changes)[:most]]
 
 
 def live_tasks(core: Sequence[Memory], heard: Sequence[Memory]) -> list[Memory]:

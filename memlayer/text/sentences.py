@@ -24,8 +24,9 @@ _NO_END = re.compile(
 _BEFORE = 24  # characters that `_NO_END` has to see
 
 _ENGLISH_START = re.compile(
-    r"^(?:so |and |but |ok |okay |well |hey )*(?:what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does"
-    r"|did|can|could|should|would|will|have|has|had|am|may|shall)\b(?!.*[.!]$)",
+    r"^(?:so |and |but |ok |okay |well |hey )*(?:what|which|who|whom|whose|when|where|why|how"
+    r"|(?:is|are|was|were|do|does|did|can|could|should|would|will|have|has|had|am|may|shall)"
+    r"(?! (?:not|nothing|no|still|already|just|also|now)\b))\b(?!.*[.!]$)",
     re.IGNORECASE,
 )
 _KOREAN_END = re.compile(
@@ -103,6 +104,11 @@ def sentences(text: str) -> list[Span]:
             spans.append(Span(at, at + len(bare)))
         start = end
     return spans
+
+
+def sentence_texts(text: str) -> list[str]:
+    """Return the sentences of `text` as texts."""
+    return [text[span.start : span.end] for span in sentences(text)]
 
 
 def _ends(text: str) -> list[int]:

@@ -42,7 +42,7 @@ _CLOCK = re.compile(
 )
 _MONTHS = words("jan feb mar apr may jun jul aug sep oct nov dec")
 _DATE = re.compile(
-    r"(?<!\d)(?:20\d\d-)?(?P<month>\d\d)-(?P<day>\d\d)(?!\d)|(?<!\d)(?P<m>\d{1,2})월 ?(?P<d>\d{1,2})일"
+    r"(?<!\d)(?:20\d\d-)?(?P<month>\d\d)-(?P<day>\d\d)(?!\d|-\w)|(?<!\d)(?P<m>\d{1,2})월 ?(?P<d>\d{1,2})일"
     r"|\b(?P<name>%s)[a-z]{0,6} (?P<nth>\d{1,2})(?:st|nd|rd|th)?(?![\d:.])" % "|".join(_MONTHS)
 )
 _PORT = re.compile(

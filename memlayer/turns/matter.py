@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from memlayer.text.sentences import is_question, prose, sentences
+from memlayer.text.sentences import is_question, prose, sentence_texts, width
 from memlayer.text.terms import index_terms, query_terms
 from memlayer.turns.questions import REQUESTS
 
@@ -21,13 +21,14 @@ REPLY_CHARS = 700  # a longer prompt brings text of somebody else
 KEPT_CHARS = 2400  # of an outcome. A prompt is told part of it
 PROGRESS = 0.5  # of an answer's sentences, from which it tells of work done, and not of rules
 SHORT_CHARS = 80  # of a reply that needs no word of the answer
+OBJECTION = 60  # columns of an objection without its subject
 LEAST_CHARS, TYPED_CHARS, LEAST_NORMS = 60, 200, 2  # of decisions: beyond typed ones a description has norms, too
 OBJECTS, ANSWERS, FOLLOWS = 0.05, 0.15, 0.3  # of a reply's information, in the turn before: an objection, another reply
 LOOKS_AHEAD = 14  # turns of one matter
 
 _ASKS = re.compile(
-    r"[?？]|\b(?:i'?ll|i'?d|i will|i would|i can|i'?m going to|let me|my (?:plan|proposal|suggestion)|should (?:i|we)"
-    r"|shall (?:i|we)|want me to|would you (?:like|prefer)|do you want|propose|recommend)\b"
+    r"[?？](?![\w=&/])|\b(?:i'?ll|i'?d|i will|i would|i can|i'?m going to|let me|my (?:plan|proposal|suggestion)"
+    r"|should (?:i|we)|shall (?:i|we)|want me to|would you (?:like|prefer)|do you want|propose|recommend)\b"
     r"|하겠|할까|할게|드릴까|드릴게|볼게|보겠|어떨까|어떠|제안|원하시|괜찮을까|계획입니다",
     re.IGNORECASE,
 )
@@ -48,6 +49,10 @@ _ASSENTS = re.compile(
 _OFFERS = re.compile(
     r"\b(?:want|like|prefer) (?:me|to)\b|\b(?:should|shall) i\b|\bready to\b|\bbefore you\b|드릴까요|할까요|볼까요",
     re.IGNORECASE,
+)
+_NAMES = re.compile(r"`[^`\n]*`")
+_CHOICE = re.compile(
+    r"\b(?:which|what|where|who|when|how)\b|어느|어떤|어떻게|무엇|뭐|뭘|몇|언제|어디|누구", re.IGNORECASE
 )
 _GOES_ON = re.compile(
     r"^\W*(?:go on|continue|carry on|keep going|next|(?:계속|진행)(?:해|해줘|하자)?)\W*$", re.IGNORECASE
@@ -80,7 +85,7 @@ _NORM = re.compile(
 )
 _RULE = re.compile(
     r"\b(?:only|never|always|exactly|at (?:most|least)|must|ha(?:s|ve) to|do not|don'?t|keep|stays?|wins?|first|then"
-    r"|instead|both|cap|counts?)\b|반드시|항상|절대|무조건|[가-힣]만 |말고|이상|이하|먼저|기로",
+    r"|instead|both|cap|counts?)\b|반드시|항상|절대|무조건|[가-힣]만 |말고|지 ?(?:마|말)|이상|이하|먼저|기로",
     re.IGNORECASE,
 )
 _VALUE = re.compile(r"\d|`[^`]+`|[\"“'‘][^\"”'’\s]+[\"”'’]|\w[_.]\w|[{}=<>*]")
@@ -123,7 +128,9 @@ def outcomes(turns: Sequence[Said], weights_of: WeightsOf) -> Iterator[Outcome]:
     place = 0
     while place < len(turns):
         end = place
-        while end < min(len(turns) - 1, place + LOOKS_AHEAD) and _goes_on(turns, end, weights_of):
+        while end < min(len(turns) - 1, place + LOOKS_AHEAD) and (
+            _goes_on(turns, end, weights_of) or _is_tried(turns, end, weights_of)
+        ):
             end += 1
         outcome = _came_to(turns, place, end)
         if outcome is not None:
@@ -150,17 +157,28 @@ def _goes_on(turns: Sequence[Said], place: int, weights_of: WeightsOf) -> bool:
     return sum(weights[term] for term in shared) >= least * sum(weights.values())
 
 
+def _is_tried(turns: Sequence[Said], place: int, weights_of: WeightsOf) -> bool:
+    """True for an agreed proposal whose trial is then contested."""
+    following = place + 1
+    return (
+        asks(turns[place].answer)
+        and assents(_reply_to(turns, place))
+        and contests(_reply_to(turns, following))
+        and _goes_on(turns, following, weights_of)
+    )
+
+
 def requests(reply: str) -> bool:
     """True for a prompt that begins with a question or an order."""
-    spans = sentences(reply)
-    first = reply[spans[0].start : spans[0].end] if spans else reply
+    first = next(iter(sentence_texts(reply)), reply)
     return is_question(first) or bool(_ORDERS.search(first)) or bool(REQUESTS.search(first))
 
 
 def _asks_back(answer: str) -> bool:
     """True for an answer that ends with a question, no offer."""
-    last = _sentences(bare(answer))[-1:]
-    return bool(last) and last[0].rstrip("*_ )").endswith(("?", "？")) and not _OFFERS.search(last[0])
+    last = "".join(sentence_texts(bare(answer))[-1:])
+    is_offer = _OFFERS.search(last) and not _CHOICE.search(last)
+    return last.rstrip("*_ )").endswith(("?", "？")) and not is_offer
 
 
 def is_recap(text: str) -> bool:
@@ -175,6 +193,7 @@ def _came_to(turns: Sequence[Said], place: int, end: int) -> Outcome | None:
         return None
     at = end
     decided = [(at, text) for at in covers for text in _decided(turns, at)]
+    refuted = any(refutes(text) and text == _reply_to(turns, at) for at, text in decided)
     if _is_settled(turns, end) and not is_progress(turns[end].answer):
         told = [bare(turns[end].answer)]
         if not _RECAP.search(told[0]):  # a report says less than the words it answers
@@ -182,9 +201,10 @@ def _came_to(turns: Sequence[Said], place: int, end: int) -> Outcome | None:
     else:
         told, by_person = [text for _, text in decided], True
         at = max((at for at, _ in decided), default=end)
-        if not _decides(told):
+        if not _decides(told) and not refuted:
             return None
-    changes = [one for one in _sentences(turns[place].prompt) if AMENDS.search(one)]
+    asked = sentence_texts(turns[place].prompt)
+    changes = asked[:1] if refuted else [one for one in asked if AMENDS.search(one)]
     told = [*(() if AMENDS.search("\n".join(told)) else changes[:1]), *told]
     return Outcome(at, "\n".join(told)[:KEPT_CHARS], covers, by_person)
 
@@ -204,15 +224,11 @@ def _decided(turns: Sequence[Said], place: int) -> Iterator[str]:
     if not (contests(reply) or _adds(reply) or _asks_back(turns[place].answer) or turns[place].after):
         return
     if _ASSENTS.match(reply) and not contests(reply):
-        yield from (one for one in _sentences(bare(turns[place].answer))[-LAST_SENTENCES:] if not is_question(one))
-    for sentence in _sentences(prose(reply)):
+        yield from (one for one in sentence_texts(bare(turns[place].answer))[-LAST_SENTENCES:] if not is_question(one))
+    for sentence in sentence_texts(prose(reply)):
         if _ASIDE.search(sentence):
             return
         yield sentence
-
-
-def _sentences(text: str) -> list[str]:
-    return [text[span.start : span.end] for span in sentences(text)]
 
 
 def states_norm(sentence: str) -> int:
@@ -223,7 +239,9 @@ def states_norm(sentence: str) -> int:
 def _reply_to(turns: Sequence[Said], place: int) -> str:
     """Return the person's reply to an answer."""
     following = turns[place + 1].prompt if place + 1 < len(turns) else ""
-    return (turns[place].after or following).strip()
+    reply = (turns[place].after or following).strip()
+    aside = _ASIDE.search(reply)
+    return (reply[: aside.start()].strip() if aside else "") or reply
 
 
 def _is_settled(turns: Sequence[Said], place: int) -> bool:
@@ -241,14 +259,28 @@ def _adds(reply: str) -> bool:
 
 def asks(answer: str) -> bool:
     """True for an answer that asks or proposes at its end."""
-    text = bare(answer)
-    spans = sentences(text)[-LAST_SENTENCES:]
-    return any(_ASKS.search(text[span.start : span.end]) for span in spans)
+    text = _NAMES.sub("", bare(answer))
+    return any(map(_ASKS.search, sentence_texts(text)[-LAST_SENTENCES:]))
 
 
 def contests(prompt: str) -> bool:
     """True for a prompt that objects to the answer before it."""
     return bool(_CONTESTS.search(prompt.strip()[:FIRST_CHARS]))
+
+
+def refutes(reply: str) -> bool:
+    """True for an objection too short to name its subject."""
+    return width(reply) <= OBJECTION and contests(reply) and not prohibits(reply)
+
+
+def is_attempt(text: str) -> bool:
+    """True for an attempt's outcome: its subject, then the objection."""
+    return any(map(refutes, text.split("\n")[1:2]))
+
+
+def prohibits(sentence: str) -> bool:
+    """True for a sentence that sets a bound: never, only, "~지 마"."""
+    return bool(_RULE.search(sentence))
 
 
 def assents(prompt: str) -> bool:
@@ -260,8 +292,8 @@ def assents(prompt: str) -> bool:
 def is_progress(answer: str) -> bool:
     """True for an answer that mainly tells of work done."""
     text = bare(answer)
-    spans = sentences(text)
-    done = sum(bool(_DONE.match(text[span.start : span.end])) for span in spans)
+    spans = sentence_texts(text)
+    done = sum(bool(_DONE.match(span)) for span in spans)
     return not spans or (done >= PROGRESS * len(spans) and not _RECAP.search(text[:200]))
 
 

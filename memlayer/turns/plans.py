@@ -55,11 +55,18 @@ def is_done(plan: str, reports: Iterable[str]) -> bool:
     return len(wanted) >= FEWEST and any(_tells(report, plan, wanted) for report in reports)
 
 
+def carried_out(sentence: str) -> str:
+    """Return the deed that a sentence reports, "" for none."""
+    if is_question(sentence) or not (says_done(sentence) or _DONE.search(sentence)):
+        return ""
+    return _DONE.sub(" ", sentence)
+
+
 def _tells(report: str, plan: str, wanted: frozenset[str]) -> bool:
     for part in prompt_and_answer(report):
         for span in sentences(part)[:MAX_SENTENCES]:
             told = part[span.start : span.end]
-            if told == plan or is_question(told) or not (says_done(told) or _DONE.search(told)):
+            if told == plan or not carried_out(told):
                 continue
             if len(wanted.intersection(query_terms(told))) >= SHARE * len(wanted):
                 return True

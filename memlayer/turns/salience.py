@@ -24,7 +24,7 @@ _COMMIT_ORDER = re.compile(
     r"(?:(?:ok|okay|yes|great|good|now|please|can you|could you|and|then|also|just|let'?s|go ahead|the|these|those|all"
     r"|changes|it|this|everything|to|remote|origin|main|master|again|with|a|message|in|one|individual|commits?|push|ed"
     r"|merge|rebase|amend|stage|git|pr|open|create|응|네|그럼|이제|전부|다|모두|변경|사항|변경사항|내용|그리고|한번|다시|좀"
-    r"|수정된|것들|것|지금까지|작업한|정리해서|커밋|푸시|머지|올려|올리고|하고|해|해줘|해주세요|하자|줘|을|를|도|들|까지|메시지|메세지)[\s,.!&+]*)+",
+    r"|수정된|것들|것|지금까지|작업한|정리해서|좋아|좋네|굿|커밋|푸시|머지|올려|올리고|하고|해|해줘|해주세요|하자|줘|을|를|도|들|까지|메시지|메세지)[\s,.!&+]*)+",
     re.IGNORECASE,
 )
 _COMMITS = re.compile(r"commit|push|merge|rebase|stage|커밋|푸시|머지|올려|올리고", re.IGNORECASE)
@@ -43,7 +43,7 @@ def is_routine(prompt: str, answers: Sequence[str]) -> bool:
         return True
     if len(answer) > SHORT_ANSWER_CHARS or recallable(request):
         return False
-    return not recallable(answer)
+    return not recallable(answer) or bool(_COMMITS.search(answer))
 
 
 def is_routine_text(text: str) -> bool:

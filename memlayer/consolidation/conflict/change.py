@@ -35,13 +35,14 @@ CHANGE = re.compile(
     re.IGNORECASE,
 )
 # The end of a value, which says nothing of a new one.
-ENDS = re.compile(r"\b(?:dropped|dropping|ditched|gone|deprecated|retired|removed)\b|없앴|폐지")
+ENDS = re.compile(r"\b(?:dropped|dropping|ditched|gone|deprecated|retired|removed)\b|없앴|없애|폐지")
 # A plan, a condition, a proposal, a report of somebody else's: nothing has changed yet.
 UNDECIDED = re.compile(
     r"\b(?:plan(?:s|ning|ned)? to|will|going to|maybe|perhaps|if|unless|once|until|whether|let'?s (?:discuss|see|talk)"
     r"|consider\w*|propos\w+|suggest\w*|would|could|might|wish|pretend|also|as well"
     r"|i (?:can|have|see|understand)|too(?= *(?:[,.]|$)))\b"
-    r"|예정|계획|검토|고민|제안|제의|논의|나중에|얘기|만약|혹시|다면|(?:을|를|일|할|꿀|길|릴|출|줄)까|어떨|나을"
+    r"|예정|계획|검토(?! ?(?:가 ?|는 ?)?(?:통과|끝|완료))|고민|제안|제의|논의|나중에|얘기|만약|혹시|다면"
+    r"|(?:을|를|일|할|꿀|길|릴|출|줄)까(?!지)|어떨|나을"
     r"|(?:에|에서|로|[a-z])도 |하자는|자고"
     r"|^\s*>",
     re.IGNORECASE,
@@ -62,12 +63,14 @@ _GONE = (
     re.compile(rf"(?i)\bno longer (?:(?:uses?|using|is|runs?|lives?|have|needs?) )?{_AT}{_LAST}"),
     re.compile(rf"(?i)\b(?:don't|doesn't|do not|does not|not) (?:use |on |in ){_LAST} any ?more\b"),
     re.compile(rf"(?i)\b(?:replaced|dropped|ditched|swapped) {_THING} (?:with|by|for|in favou?r of) "),
-    re.compile(rf"(?i)\breplac(?:ed|es) {_LAST}"),
+    re.compile(rf"(?i)\b(?:replac(?:ed|es)|ditched|retired|scrapped) {_LAST}"),
     re.compile(rf"(?i){_LAST} (?:is|are|was|were|got) (?:gone|dropped|retired|removed|no more|replaced (?:by|with))\b"),
     re.compile(rf"(?i)\b(?:took|takes|taking) over \S.* from {_LAST}"),
     re.compile(rf"(?i){_LAST}(?: ?에서|부터)(?= (?:[^\s가-힣]+ )*[^\s]+ ?(?:으로|로)(?![가-힣]))"),
-    re.compile(rf"(?i){_LAST} ?(?:대신(?:에)?|말고|버리고|걷어내고|빼고)(?![가-힣])"),
+    re.compile(rf"(?i){_LAST} ?(?:은 |는 |을 |를 )?(?:대신(?:에)?|말고|버리고|접고|걷어내고|빼고)(?![가-힣])"),
     re.compile(rf"(?i){_LAST} ?(?:(?:이|가) )?(?:아니라|아니고)(?![가-힣])"),
+    re.compile(rf"(?i)^{_LAST} ?(?:으로는|로는|은|는) (?:[^.]{{0,40}})?(?:안 ?되겠|못 ?쓰겠|그만 ?쓰)"),
+    re.compile(rf"(?i)^{_LAST} (?:won't do|will not do|doesn't cut it|does not cut it)\b"),
     re.compile(rf"(?i){_LAST} (?:안 (?:쓰|써|씀)[가-힣]*|(?:쓰지|사용하지) 않[가-힣]*)"),
 )  # fmt: skip
 _TOKEN = re.compile(r"[\ue000-\uf8ff]|[a-z][a-z0-9]*(?:[.+#/_@-]+[a-z0-9]+)*[+#]*|\d[\w.]*|[가-힣]+|[^\s\w]")
@@ -87,7 +90,7 @@ _OWNER = re.compile(r"(?i)\b(?:owns?|leads?|handles?|reviews?|maintains?|tak(?:e
 _NUMBER = re.compile(r"\d+(?:[.:]\d+)*")
 _LABEL = re.compile(r"v?\d+|[a-z]")
 _ARTICLES = frozenset(("a", "an", "the", "our"))
-_CHANGED = re.compile(rf"(?:{CHANGE.pattern}|{ENDS.pattern})[가-힣]*", re.IGNORECASE)
+CHANGED = re.compile(rf"(?:{CHANGE.pattern}|{ENDS.pattern})[가-힣]*", re.IGNORECASE)
 _WE = re.compile(r"^(?:we|i|our|they) ", re.IGNORECASE)
 
 
@@ -128,6 +131,14 @@ def replaces(older: str, newer: str) -> bool:
 def is_change(text: str) -> bool:
     """True for a statement that something has changed."""
     return bool(_changes(text))
+
+
+@lru_cache(maxsize=4096)
+def ended_values(text: str) -> tuple[str, ...]:
+    """Return the values that a sentence names as those of before."""
+    normal = _normal(text)
+    found = (pattern.search(normal) for pattern in _GONE)
+    return tuple(row["x"] for row in found if row)
 
 
 @lru_cache(maxsize=4096)
@@ -257,7 +268,7 @@ def _tells(old: Said, new: Said) -> bool:
 
 def _words(taken: Slots) -> Iterator[Word]:
     """The words of content and the values, in order."""
-    tokens = list(_TOKEN.finditer(_CHANGED.sub(" / ", taken.rest)))
+    tokens = list(_TOKEN.finditer(CHANGED.sub(" / ", taken.rest)))
     at = 0
     for number, token in enumerate(tokens):
         text = token.group()

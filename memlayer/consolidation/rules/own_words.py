@@ -25,7 +25,11 @@ MOST_WORDS = 8  # of a line that hands over the next: "explain this config"
 PARAGRAPHS, LINES, SENTENCES = range(3)
 KOREAN_WORD = 1.6  # a Korean word says as much as that many English ones
 _OF_TEXTS, _OF_OTHERS = ("handles_text", "names_text"), ("speaks", "salutation")
-_HEAD = re.compile(r"[:：](?=\s|$|[\"'“”‘’「])|\s(?:[-–—]|->|=>|→)\s")
+# Where the sentence goes on behind it, a colon belongs to a name: "feat: 같은 prefix".
+_HEAD = re.compile(
+    r"[:：](?=\s|$|[\"'“”‘’「])(?! ?(?:같은|라는|이라는|처럼|말고|등|or|and|prefix\w*)(?![\w]))|\s(?:[-–—]|->|=>|→)\s"
+)
+_NOT_NOW = re.compile(r"\b(?:later|done|finished|need to|has to)\b|나중에|해야|끝났|끝냈|다 ?했", re.IGNORECASE)
 _JOINT = re.compile(rf"{_HEAD.pattern}|(?<=[가-힣]데),? |[;；](?=\s)")
 _HEADING = re.compile(r"^#{1,6} \S", re.MULTILINE)  # a document
 _IMAGE = re.compile(r"\[image[^\]\n]*\]", re.IGNORECASE)  # holds no text
@@ -146,7 +150,7 @@ def _hands_over(part: str, level: int) -> bool:
     """Return whether a part has the others for its object."""
     bare = prose(part).strip()
     return (
-        has("handles_text", bare)
+        (has("handles_text", bare) and not _NOT_NOW.search(bare))
         or (level == PARAGRAPHS and is_question(bare))
         or (level < SENTENCES and (bare.endswith((":", "：")) or (words(bare) <= MOST_WORDS and has("points", bare))))
     )

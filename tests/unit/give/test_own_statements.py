@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
-from memlayer.give.own_statements import STATEMENTS_CHARS, stated, statements
+from memlayer.give.own_statements import STATEMENTS_CHARS, changes_in, stated, statements
 from memlayer.kinds import Category, Kind
 from memlayer.model import Memory, replace
 from tests.support.store_rows import make_memory
@@ -31,31 +33,35 @@ def turn(number: int, prompt: str) -> Memory:
 
 @pytest.mark.parametrize("prompt", STATED)
 def test_statements(prompt: str) -> None:
-    assert list(statements(prompt)) == [prompt]
+    assert [text for text, _ in statements(prompt)] == [prompt]
 
 
 @pytest.mark.parametrize("prompt", ASKED)
 def test_questions_and_orders_state_nothing(prompt: str) -> None:
-    assert list(statements(prompt)) == []
+    assert statements(prompt) == []
+
+
+def told(rows: list[Memory], over: Sequence[Memory] = (), rules: Sequence[str] = ()) -> list[str]:
+    """The lines of these turns, oldest first, without their days."""
+    newest = rows[::-1]
+    return [line.partition(": ")[2] for line, _ in stated(newest, over, rules, changes_in(newest))]
+
+
+def ended(row: Memory, text: str) -> Memory:
+    return replace(make_memory(99, text), session_id=row.session_id, prompt_id=row.prompt_id)
 
 
 def test_newest_first_and_an_older_value_is_left_out() -> None:
     said = ("redis 포트는 6379 입니다.", "배포는 목요일에만 한다.", "redis 포트는 6380으로 바꿨어.")
-    rows = [turn(number, prompt) for number, prompt in enumerate(said)][::-1]
-    lines = [line for line, _ in stated(rows, set(), [])]
-    assert [line.partition(": ")[2] for line in lines] == ["redis 포트는 6380으로 바꿨어.", "배포는 목요일에만 한다."]
-    assert stated(rows, {(row.session_id, row.prompt_id) for row in rows}, []) == []
-    assert [row.prompt_id for _, row in stated(rows, set(), ["배포는 목요일에만 한다."])] == ["p2"]
+    rows = [turn(number, prompt) for number, prompt in enumerate(said)]
+    assert told(rows) == ["redis 포트는 6380으로 바꿨어.", "배포는 목요일에만 한다."]
+    assert told(rows, rules=["배포는 목요일에만 한다."]) == ["redis 포트는 6380으로 바꿨어."]
 
 
-def test_statement_in_force_is_told_where_another_of_its_turn_holds_no_more() -> None:
+def test_what_holds_no_more_goes_and_what_was_said_beside_it_stays() -> None:
     row = turn(1, "redis 포트는 6379 입니다. Deploys go out on Thursdays only.")
-    drawn = replace(make_memory(2, "Deploys go out on Thursdays only."), session_id=row.session_id, prompt_id="p1")
-    assert stated([row], {(row.session_id, "p1")}, []) == []
-    [(line, _)] = stated([row], {(row.session_id, "p1")}, [], [drawn])
-    assert line.endswith(": Deploys go out on Thursdays only.")
-    [(line, _)] = stated([row], set(), [], [drawn])
-    assert line.count("Thursdays") == 1 and "6379" in line
+    assert told([row], over=[ended(row, "redis 포트는 6379 입니다.")]) == ["Deploys go out on Thursdays only."]
+    assert told([row], over=[ended(turn(2, ""), "redis 포트는 6379 입니다.")]) != told([row], over=[])[1:]
 
 
 def test_they_leave_room_for_the_rules() -> None:
@@ -63,4 +69,4 @@ def test_they_leave_room_for_the_rules() -> None:
         turn(number, "서버 %d번의 포트는 %d 이고, 이것만 외부에 열려 있다." % (number, 9000 + number))
         for number in range(200)
     ]
-    assert sum(len(line) for line, _ in stated(rows[::-1], set(), [])) <= STATEMENTS_CHARS
+    assert sum(map(len, told(rows))) <= STATEMENTS_CHARS

@@ -107,3 +107,76 @@ def test_signs_of_an_answer() -> None:
     assert not asks("The port is 5433.")
     assert is_progress("Done. I've added the index. All tests pass.")
     assert not is_progress("The rule is: percent first, then the fixed amount.")
+
+
+@pytest.mark.parametrize(
+    ("asked", "guess", "assent", "tried", "objection", "found"),
+    [
+        (
+            "월간 조회가 너무 느려. 4초 걸림",
+            "복합 index 가 없습니다. 추가해 볼까요?",
+            "ㅇㅇ 추가해봐",
+            "`0008_date_idx` 를 추가했습니다.",
+            "소용없네 그대로야",
+            "제 짐작이 틀렸습니다. 원인은 `get_items()` 의 N+1 이라 `prefetch_related` 로 고쳤습니다.",
+        ),
+        (
+            "The upload dies at 62%.",
+            "The blocks are too large. Shall I make them smaller?",
+            "sure, try it",
+            "`BLOCK = 256` is in.",
+            "no luck, same place",
+            "It is the erase of sector 6, which takes 2 s. I set `ERASE_TIMEOUT_MS` to 2500.",
+        ),
+    ],
+)
+def test_a_refuted_attempt_is_told_by_its_second_half_with_its_subject(
+    asked: str, guess: str, assent: str, tried: str, objection: str, found: str
+) -> None:
+    [outcome] = of(Said(asked, guess), Said(assent, tried), Said(objection, found), Said("오 이제 된다", "네."))
+    assert (outcome.covers, outcome.turn) == ((0, 1, 2), 2)
+    assert outcome.text.split("\n") == [asked.split(". ")[0].rstrip(".") + ".", objection, found]
+
+
+def test_an_objection_that_nothing_answered_is_told_with_its_subject() -> None:
+    [outcome] = of(
+        Said("The CI cache misses on every run.", "The key has the date in it. I'll drop the date from the key."),
+        Said("did nothing, still misses", "Let me look at the log of the runner."),
+    )
+    assert outcome.by_person
+    assert outcome.text == "The CI cache misses on every run.\ndid nothing, still misses"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "great, that was it. btw the tablets are old, so no optional chaining there",
+        "오 된다. 참고로 베타는 12월 3일까지 안 나가",
+    ],
+)
+def test_an_aside_is_no_reply(reply: str) -> None:
+    found = of(Said("The save fails.", "It is the proxy. I'd allow PATCH there."), Said("do it", "Allowed."))
+    assert found == of(
+        Said("The save fails.", "It is the proxy. I'd allow PATCH there."),
+        Said("do it", "Allowed."),
+        Said(reply, "네."),
+    )
+
+
+@pytest.mark.parametrize("code", ["`GET /meals?allergen=2`", "https://a.kr/x?q=1", "`int? x`"])
+def test_a_mark_within_a_name_asks_nothing(code: str) -> None:
+    assert not asks("31 passed. The address is %s." % code)
+    assert asks("The address is %s. Is that right?" % code)
+
+
+@pytest.mark.parametrize(
+    ("question", "reply"),
+    [
+        ("어느 DB 에 붙을까요?", "local postgres 는 5433 이야"),
+        ("Which port should I use?", "5433, the other one is taken"),
+        ("어느 쪽으로 할까요?", "1번, JSONB 컬럼으로"),
+    ],
+)
+def test_the_choice_that_an_answer_asked_for_is_told(question: str, reply: str) -> None:
+    [outcome] = of(Said("Run the tests.", "The first run failed. " + question), Said(reply, "18 of 18 are green now."))
+    assert outcome.text == reply + "\n18 of 18 are green now."
