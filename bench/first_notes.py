@@ -37,7 +37,7 @@ def main(count: int) -> None:
         memory.store.put_memories([note(number, row.answer) for number, row in enumerate(texts)])
         notes = memory.recall.notes
         queries = [reduce_prompt(texts[(7 * number) % count].prompt) for number in range(ROUNDS)]
-        took_ms = [timed_ms(lambda query=query: notes.choose(query, "p", None)) for query in queries]
+        took_ms = [timed_ms(lambda query=query: notes.choose(query, "p", 0.5, lambda _: {})) for query in queries]
     table = Table("notes", "cold, CPU ms", "warm p50", "warm p95")
     warm_ms = sorted(took_ms[1:])
     p95_ms = warm_ms[int(0.95 * len(warm_ms))]

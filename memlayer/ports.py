@@ -242,6 +242,9 @@ class Store(Protocol):
         model: a fingerprint. Hit.cosine is set.
         """
 
+    def cosines(self, vector: Vector, model: str, project_id: str, chunk_ids: Sequence[str]) -> dict[str, float]:
+        """Measure chunks against a vector; {} where that needs a search."""
+
     def scan_terms(self, consume: Callable[[str, str], None]) -> None:
         """Call consume(chunk id, terms) for every chunk, in bounded memory."""
 

@@ -132,7 +132,7 @@ def noted(state: State, session: Session, event: Mapping[str, Any], answer: Answ
         if answer.recalled is not None:
             session.shown = with_shown(session.shown, answer.recalled.entries)
         else:
-            session.shown = with_start(session.shown, given_notes.cited_in(answer.context))
+            session.shown = with_start(session.shown, given_notes.told_at_start(answer.context))
             session.start_chars = len(answer.context)
         session.explained_ms = session.explained_ms or time.time_ns() // 1_000_000
         state.sessions.changed(session)

@@ -7,7 +7,7 @@ need, and a memory's help. docs/inside/experiments.md has the signals that did n
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -15,16 +15,16 @@ from memlayer.give.outcomes import Matter
 from memlayer.give.query import PromptSignals, states
 from memlayer.give.retriever import Rarity, Score, Scored
 from memlayer.indexing.session_words import SessionWords
-from memlayer.kinds import Category, Kind
+from memlayer.kinds import Category
 from memlayer.model import Chunk, Memory, citation_of, memory_key, turn_memory_id
 from memlayer.records.sessions import Session
+from memlayer.text.context_block import flatten
 from memlayer.text.terms import index_terms
-from memlayer.turns.headline import MAX_HEADLINE_CHARS
 
 LeftOut = dict[str, str]  # citation -> why a start does not tell it
 
 NEAR_DUPLICATE = 0.8  # Jaccard coefficient of the terms of near duplicates
-AT_START = "start:"  # and a citation, in Session.shown
+AT_START = "start:"  # citation and ":" and the characters told, in Session.shown
 MAX_SHOWN = 2000  # newest ids that are remembered as shown to one session
 
 DIRECT_RELEVANCE = 0.4  # from which a memory answers a direct question, as in a search
@@ -134,23 +134,22 @@ def in_context(chunk: Chunk, session: Session | None) -> Reason | None:
     if chunk.session_id == session.id and chunk.at_ms >= session.context_since_ms:
         return Reason.OWN_SESSION
     known = {chunk.memory_id, turn_of(chunk)}
-    is_rule = chunk.known_kind is Kind.PREFERENCE
-    is_whole = is_rule or len(chunk.text) <= MAX_HEADLINE_CHARS  # else the start had its headline
-    if chunk.category == Category.CORE and is_whole and shown_at_start(citation_of(chunk.memory_id), session):
+    if chunk.category == Category.CORE and is_whole_at_start(citation_of(chunk.memory_id), chunk.text, session):
         return Reason.SHOWN
     if known.intersection(session.inherited):
         return Reason.INHERITED
     return Reason.SHOWN if known.intersection(session.shown) else None
 
 
-def shown_at_start(citation: str, session: Session | None) -> bool:
-    """True if the session's start gave this memory, at least in short."""
-    return session is not None and AT_START + citation in session.shown
+def is_whole_at_start(citation: str, text: str, session: Session) -> bool:
+    """True if the session's start told all of a memory, no headline."""
+    mark = AT_START + citation + ":"
+    return any(len(flatten(text)) <= int(row[len(mark) :]) for row in session.shown if row.startswith(mark))
 
 
-def with_start(shown: Iterable[str], citations: Iterable[str]) -> list[str]:
-    """Add the memories of a session's start, by citation."""
-    return list(dict.fromkeys([*shown, *(AT_START + citation for citation in citations)]))[-MAX_SHOWN:]
+def with_start(shown: Iterable[str], told: Mapping[str, int]) -> list[str]:
+    """Add a start's memories. told: citation -> characters of its line."""
+    return list(dict.fromkeys([*shown, *("%s%s:%d" % (AT_START, *row) for row in told.items())]))[-MAX_SHOWN:]
 
 
 def with_shown(shown: Iterable[str], entries: Iterable[Candidate]) -> list[str]:

@@ -13,6 +13,7 @@ from memlayer.give.recall import Recalled
 from memlayer.kinds import KINDS
 from memlayer.model import GLOBAL, Event, Memory, replace
 from memlayer.ports import MemoryQuery, Store, events_by_id, memories_by_id
+from memlayer.text import context_block
 from memlayer.turns.turn_memory import marked_text
 from memlayer.wire.sessions import GivenPrompt
 
@@ -61,6 +62,12 @@ def of_start(
 def cited_in(block: str) -> list[str]:
     """Return the citations of a block's lines, in order."""
     return _CITED.findall(block)
+
+
+def told_at_start(block: str) -> dict[str, int]:
+    """Return citation -> characters that a start tells of it."""
+    lines = context_block.entry_lines(block)
+    return {citation: len(context_block.text_of(line)) for line in lines for citation in cited_in(line)}
 
 
 def is_of_prompt(entry: Mapping[str, Any]) -> bool:

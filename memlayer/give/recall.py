@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import unicodedata
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
@@ -34,6 +34,7 @@ from memlayer.give.snippet import snippet
 from memlayer.indexing.session_words import LiveSessions, SessionWords
 from memlayer.kinds import KINDS, Category, Kind, mark_of
 from memlayer.model import Chunk, Scope, replace
+from memlayer.ports import Vector
 from memlayer.records.sessions import Session
 from memlayer.text import context_block
 from memlayer.text.sentences import sentence_texts
@@ -53,6 +54,7 @@ SNIPPET_CHARS = 240  # of a turn that is its own outcome
 POSSIBLE = 0.5  # of the least chance, from which a matter is looked up
 SENTENCES_LOOKED_AT = 12  # of a turn that may be given, for those that hold no more
 NOW_MS = 1 << 62  # of the prompt's own changes
+OF_PLAN = 0.5  # need of an accepted plan
 TURNS_LOOKED_AT = 12  # best hits whose matter is looked up, where one may be given
 
 
@@ -320,13 +322,14 @@ class Recall:
         signals = prompt_signals(prompt, query, rarity.weight, session_words)
         # A person who asks for the past may well ask in the same words each time.
         is_templated = not signals.looks_back and self.retriever.is_templated(opening_term(prompt), scope)
-        notes = self._notes(query, scope, rarity.rare)
+        vector = None if signals.is_too_short else self.retriever.vector(query)
+        notes = self._notes(query, scope, need(signals), vector)
         if signals.is_too_short and not any(row.chance for row in notes):
             return Recalled("", mode, Gate.TOO_SHORT, query, signals)
         if is_templated:
             return Recalled("", mode, Gate.TEMPLATED, query, signals)
         hits = [] if signals.is_too_short else self.retriever.search(
-            query, scope, rules.candidates, rules.weights, rarity
+            query, scope, rules.candidates, rules.weights, rarity, vector
         )  # fmt: skip
         judged = judge(hits, signals, rarity, session_words)
         searched = [row for row in judged if row.chunk.known_kind in SEARCHED]
@@ -421,7 +424,7 @@ class Recall:
         The host clears the context before it submits a plan. session: None where the plan comes later: silence.
         """
         query = plan_query(prompt)
-        notes = self._notes(query, scope, ()) if session is not None else []
+        notes = self._notes(query, scope, OF_PLAN, self.retriever.vector(query)) if session is not None else []
         pipeline = Pipeline(self.superseded, session, rules, {})
         block = pipeline.run(notes, marks)
         if not block:
@@ -429,5 +432,10 @@ class Recall:
         took_ms = (time.perf_counter() - started) * 1000
         return Recalled(block, self._mode(), Gate.OPEN, query, None, 0.0, tuple(notes), took_ms, is_first=True)
 
-    def _notes(self, query: Query, scope: Scope, rare: Collection[str]) -> list[Candidate]:
-        return self.notes.choose(query, scope.project_ids[0], rare) if scope.project_ids else []
+    def _notes(self, query: Query, scope: Scope, needed: float, vector: Vector | None) -> list[Candidate]:
+        if not scope.project_ids:
+            return []
+        project_id = scope.project_ids[0]
+        return self.notes.choose(
+            query, project_id, needed, lambda ids: self.retriever.nearness(vector, project_id, ids)
+        )

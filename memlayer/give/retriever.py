@@ -16,7 +16,7 @@ from memlayer.errors import EmbedderError
 from memlayer.give.query import Query
 from memlayer.indexing.term_stats import TermStats
 from memlayer.model import Chunk, Hit, Scope
-from memlayer.ports import Embedder, Store
+from memlayer.ports import Embedder, Store, Vector
 from memlayer.text.korean import without_particles
 from memlayer.text.sounds import is_hangul_run
 from memlayer.text.terms import bm25, frequencies, index_terms, query_terms, stem
@@ -195,11 +195,17 @@ class Retriever:
     _threads: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(2, thread_name_prefix="search"))
 
     def search(
-        self, query: Query, scope: Scope, limit: int, weights: Weights, rarity: Rarity | None = None
+        self,
+        query: Query,
+        scope: Scope,
+        limit: int,
+        weights: Weights,
+        rarity: Rarity | None = None,
+        vector: Vector | None = None,
     ) -> list[Scored]:
         """Return the best chunk of each memory found, best score first.
 
-        limit: chunks of each of the two searches. rarity: of the query's terms, if known already.
+        limit: chunks of each of the two searches. rarity: of the query's terms, vector: its own, if known already.
         """
         embedder = self.embedder()
         rarity = rarity or self.rarity(query.terms, scope, query.text)
@@ -208,12 +214,28 @@ class Retriever:
         near: list[Hit] = []
         if embedder is not None and query.text:
             try:
-                vector = embedder.embed_query(query.text)
+                vector = vector or embedder.embed_query(query.text)
                 near = self.store.search_vector(vector, embedder.fingerprint, scope, limit)
             except EmbedderError:
                 embedder = None
         worded = by_text.result() if by_text is not None else []
         return self._fused(self._evidence(worded, near, query, embedder, rarity), rarity.weight, weights)
+
+    def vector(self, query: Query) -> Vector | None:
+        """Return a query's vector, None where there is none now."""
+        embedder = self.embedder()
+        try:
+            return embedder.embed_query(query.text) if embedder is not None and query.text else None
+        except EmbedderError:
+            return None
+
+    def nearness(self, vector: Vector | None, project_id: str, chunk_ids: Sequence[str]) -> dict[str, float]:
+        """Return chunk id -> calibrated cosine, of those known."""
+        embedder = self.embedder()
+        if vector is None or embedder is None:
+            return {}
+        found = self.store.cosines(vector, embedder.fingerprint, project_id, chunk_ids)
+        return {chunk_id: embedder.calibration.position(cosine) for chunk_id, cosine in found.items()}
 
     def rarity(self, terms: Sequence[str], scope: Scope, text: str = "") -> Rarity:
         """Return the terms' rarity, half by store, half by first project."""

@@ -137,6 +137,26 @@ def test_a_warm_store_answers_as_a_cold_one(store: Store) -> None:
     assert cold[0].memory_id == "m2"
 
 
+def test_named_chunks_are_measured_where_vectors_are_in_memory(store: Store) -> None:
+    texts = {1: "결제 모듈을 옮겼다", 2: "The payment module moved", 3: "점심은 김밥이었다"}
+    store.put_chunks([make_chunk(number, text, embedded=True) for number, text in texts.items()])
+    store.warm("p1", MODEL)
+    query, names = EMBEDDER.embed_query(texts[1]), {number: make_chunk(number).id for number in texts}
+    for _ in range(2):
+        told = store.cosines(query, MODEL, "p1", [names[1], names[2], "none"])
+        assert told == pytest.approx(
+            {
+                names[number]: sum(a * b for a, b in zip(query, EMBEDDER.embed_query(texts[number]), strict=True))
+                for number in (1, 2)
+            },
+            abs=1e-4,
+        )
+        store.put_chunks([make_chunk(3, "a later text", embedded=True)])
+    store.drop_chunks(["m1"])
+    assert list(store.cosines(query, MODEL, "p1", [names[1], names[2]])) == [names[2]]
+    assert store.cosines(query, "other", "p1", [names[2]]) == store.cosines(query, MODEL, "p2", [names[2]]) == {}
+
+
 def test_vectors_of_another_model_are_never_compared(store: Store) -> None:
     store.put_chunks([make_chunk(1, embedded=True)])
     assert store.search_vector(EMBEDDER.embed_query("text"), "other", P1, 5) == []

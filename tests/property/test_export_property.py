@@ -76,7 +76,7 @@ def use(home: SharedHome, brought: list[Any]) -> Sessions:
     home.consolidate()
     memories = home.services.store.memories(MemoryQuery(limit=1000))
     for session in sessions.all():
-        session.shown = with_start(session.shown, [row.citation for row in memories])
+        session.shown = with_start(session.shown, {row.citation: len(row.text) for row in memories})
         session.inherited = [row.id for row in memories]
     for how in (SHOWN, CITED, OPENED):
         uses = [usage_of(row, how, session_id="s1", prompt_id="", at_ms=AT_MS) for row in memories]

@@ -176,6 +176,10 @@ class MemoryStore:
         hits.sort(key=lambda hit: (-(hit.cosine or 0.0), hit.chunk.id))
         return hits[:limit]
 
+    def cosines(self, vector: Vector, model: str, project_id: str, chunk_ids: Sequence[str]) -> dict[str, float]:
+        hits = self.search_vector(vector, model, Scope((project_id,)), len(self._chunks))
+        return {hit.chunk.id: hit.cosine or 0.0 for hit in hits if hit.chunk.id in chunk_ids}
+
     def unembedded(self, model: str, limit: int) -> list[Chunk]:
         with self._lock:
             found = [chunk for chunk in self._chunks.values() if chunk.model != model]

@@ -121,6 +121,12 @@ class ChunkSearch:
         hits = [Hit(chunk=chunks[chunk_id], cosine=cosine) for cosine, chunk_id in scored if chunk_id in chunks]
         return sorted(hits, key=lambda hit: (-(hit.cosine or 0.0), hit.chunk.id))
 
+    def cosines(self, vector: Sequence[float], model: str, project_id: str, ids: Sequence[str]) -> dict[str, float]:
+        """Measure named chunks; {} without vectors in memory."""
+        with self._guard:
+            project = self._vectors.get((project_id, model))
+            return {} if project is None else project.cosines(np.asarray(vector, np.float32), ids)
+
     def warm(self, project_id: str, model: str) -> None:
         """Load a project's words, and its vectors by that model, now."""
         self._load(project_id, "")

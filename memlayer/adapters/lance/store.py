@@ -171,6 +171,10 @@ class LanceStore:
         self._check_vectors([vector])
         return self._search.vector(vector, model, scope, limit) if scope.project_ids != () and limit >= 1 else []
 
+    def cosines(self, vector: Vector, model: str, project_id: str, chunk_ids: Sequence[str]) -> dict[str, float]:
+        self._check_vectors([vector])
+        return self._search.cosines(vector, model, project_id, chunk_ids)
+
     def warm(self, project_id: str, model: str) -> None:
         self._search.warm(project_id, model)
 

@@ -74,6 +74,14 @@ class ProjectVectors(ProjectRows):
         order = np.argsort(-scores, kind="stable")
         return [(float(scores[place]), self.id_of(int(rows[place]))) for place in order]
 
+    def cosines(self, vector: NDArray[np.float32], ids: Sequence[str]) -> dict[str, float]:
+        """Return id -> cosine of those rows that are there."""
+        rows = self.rows_of(ids)
+        rows = rows[self.are_alive(rows)]
+        return {
+            self.id_of(int(row)): float(cosine) for row, cosine in zip(rows, self._cosines(rows, vector), strict=True)
+        }
+
     def _cosines(self, rows: NDArray[np.intp], vector: NDArray[np.float32]) -> NDArray[np.float32]:
         scores = np.empty(len(rows), np.float32)
         for start in range(0, len(rows), _BLOCK_ROWS):

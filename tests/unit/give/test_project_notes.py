@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pytest
 
 from memlayer.give import project_notes
-from memlayer.give.candidate import AT_START, Candidate, Reason, in_context, whole_chunk
+from memlayer.give.candidate import Candidate, Reason, in_context, whole_chunk, with_start
+from memlayer.give.given_notes import told_at_start
 from memlayer.give.project_notes import ProjectNotes
 from memlayer.give.query import Query, reduce_prompt
 from memlayer.give.recall import RecallRules
 from memlayer.indexing.term_stats import TermStats
 from memlayer.kinds import Author, Category, Kind
-from memlayer.model import Memory, replace
+from memlayer.model import Memory, chunk_id, replace
 from memlayer.ports import ANY_MEMORY, Holding, MemoryQuery
 from memlayer.records.sessions import Session
 from memlayer.text.context_block import Budget, entry_lines
@@ -22,6 +23,7 @@ from tests.support.memory_store import MemoryStore
 from tests.support.store_rows import make_memory
 from tests.support.turns_in_memory import TurnsInMemory
 
+NEEDED = 0.4  # that a prompt needs an earlier session
 TEXTS = ("결제는 포트원으로 한다.", "Deploys are on Tuesday.", "push_sessions는 pre-push hook에서만 부른다.")
 
 
@@ -59,9 +61,10 @@ def stored(store: MemoryStore) -> MemoryStore:
     return store
 
 
-def sure(notes: ProjectNotes, query: Query, rare: Collection[str] = ()) -> list[Candidate]:
-    """Return the notes that fit a prompt."""
-    return [row for row in notes.choose(query, "p1", rare) if row.chance]
+def sure(notes: ProjectNotes, query: Query, near: Mapping[str, float] = {}) -> list[Candidate]:
+    """Return the notes that a prompt is about. near: memory's id -> nearness."""
+    told = {chunk_id(name, name, 0): nearness for name, nearness in near.items()}
+    return [row for row in notes.choose(query, "p1", NEEDED, lambda _: told) if row.chance]
 
 
 def test_loaded_notes_are_not_weighed_again() -> None:
@@ -138,14 +141,22 @@ def test_a_note_is_found_by_its_headline_and_its_error() -> None:
     assert [row.chunk.memory_id for row in sure(notes, asked)] == ["m8"]
 
 
-@pytest.mark.parametrize("prompt", ["normalize_cart 를 장바구니에서 고쳐줘", "fix normalize_cart in the cart module"])
-def test_later_prompt_gets_a_note_by_a_rare_word_alone(prompt: str) -> None:
+@pytest.mark.parametrize(
+    ("prompt", "nearness", "is_given"),
+    [
+        ("can we send the settlements before the month ends?", 0.9, False),  # no word of it
+        ("can we export the settlements before the queue is drained?", 0.9, True),
+        ("큐를 비우기 전에 정산 내보내도 돼?", 1.1, True),  # words of the other language share none
+        ("큐를 비우기 전에 정산 내보내도 돼?", 0.3, False),
+        ("Is the queue of the export drained first?", None, True),  # without vectors words stand for both
+        ("Which colour has the logo?", None, False),
+    ],
+)
+def test_note_is_given_by_meaning_and_words(prompt: str, nearness: float | None, *, is_given: bool) -> None:
     store = MemoryStore()
-    store.put_memories([note(7, "normalize_cart cart module 장바구니")])
-    notes, query = ProjectNotes(store, TermStats()), reduce_prompt(prompt)
-    [weak] = [row for row in notes.choose(query, "p1", ()) if not row.chance] or [None]
-    assert weak is None or weak.reason is Reason.UNSURE
-    assert [row.chunk.memory_id for row in sure(notes, query, {"normalize_cart"})] == ["m7"]
+    store.put_memories([note(7, "The export drains the queue first.")])
+    near = {} if nearness is None else {"m7": nearness}
+    assert bool(sure(ProjectNotes(store, TermStats()), reduce_prompt(prompt), near)) is is_given
 
 
 def test_long_word_weighs_as_one() -> None:
@@ -179,7 +190,8 @@ def test_rule_of_the_start_is_given_to_no_prompt_again_and_a_headline_is() -> No
     notes = ProjectNotes(store, TermStats())
     rule = next(row.memory for row in notes.of("p1") if row.memory.text == TEXTS[0])
     fact = next(row.memory for row in notes.of("p1") if row.memory.id == "m8")
-    session = Session("s2", shown=[AT_START + rule.citation, AT_START + fact.citation])
+    told = "- %s [mem:%s]\n- %s [mem:%s]" % (rule.text, rule.citation, fact.headline, fact.citation)
+    session = Session("s2", shown=with_start([], told_at_start(told)))
     assert in_context(whole_chunk(rule), session) is Reason.SHOWN
     assert in_context(whole_chunk(fact), session) is None
 
@@ -224,7 +236,7 @@ def test_open_work_answers_who_asks_for_it(home: Path, prompt: str) -> None:
         for at, title in enumerate(titles)
     ]
     memory.store.put_memories(rows)
-    started = Session(id="s2", shown=[AT_START + row.citation for row in rows])
+    started = Session(id="s2", shown=with_start([], {row.citation: 900 for row in rows}))
     block = memory.ask(prompt, session=started).block
     assert all(title in block for title in titles)
     assert memory.ask(prompt, RecallRules(enabled=False)).block == ""
