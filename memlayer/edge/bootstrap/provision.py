@@ -63,10 +63,17 @@ def build_runtime(home: str, root: str, report: Report, *, wait: bool = True) ->
         )
     for folder in (home, paths.logs(home), runtime.runtimes(home)):
         paths.make_folder(folder)
-    with held(runtime.build_lock(home), report, wait) as lock_fd:
-        if lock_fd is None:
-            return None
-        installer = Installer(report, runtime.setup_log(home), lock_fd)
+    with open(os.open(runtime.build_lock(home), os.O_WRONLY | os.O_CREAT, paths.FILE_MODE), "wb") as lock:
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if not wait:
+                    return None
+                report("waiting for another memlayer setup", "")
+                time.sleep(0.3)
+        installer = Installer(report, runtime.setup_log(home), lock.fileno())
         return runtime.find_runtime(home, root) or _build(home, root, installer)
 
 
@@ -92,29 +99,6 @@ def _build(home: str, root: str, installer: Installer) -> str:
     with contextlib.suppress(OSError):
         remember_python(home, runtime.python_in(venv))
     return runtime.python_in(venv)
-
-
-@contextlib.contextmanager
-def held(lock_path: str, report: Report, wait: bool) -> Iterator[int | None]:
-    """Hold the build lock. Yield its descriptor.
-
-    None when another process has it and `wait` is False.
-    """
-    fd = os.open(lock_path, os.O_RDWR | os.O_CREAT, paths.FILE_MODE)
-    try:
-        while True:
-            try:
-                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if not wait:
-                    yield None
-                    return
-                report("waiting for another memlayer setup", "")
-                time.sleep(0.3)
-        yield fd
-    finally:
-        os.close(fd)
 
 
 def switch(folder: str, name: str) -> None:

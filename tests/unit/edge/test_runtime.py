@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -119,7 +120,8 @@ def test_switch_replaces_the_link(home: Path, root: Path) -> None:
 def test_running_build_is_not_awaited(home: Path, root: Path) -> None:
     (root / "requirements.lock").write_bytes(b"changed\n")
     quiet = lambda step, line: None  # noqa: E731
-    with provision.held(runtime.build_lock(str(home)), quiet, wait=True):
+    with open(runtime.build_lock(str(home)), "wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         assert runtime.setup_is_running(str(home))
         assert provision.build_runtime(str(home), str(root), quiet, wait=False) is None
         assert runtime.spawn_setup(str(home), str(root)) is False
