@@ -42,7 +42,8 @@ PIECES = [
     "t1.aaaaaaaaa", "live_a1A", "ext_aaaaa.aaaa.acc-aaaaaaaaaa.", "AAAAAAAAAAa", "a_mmk", "SG.a=a",
     "gpg <<< a1B2c3 ", "cat <<EOF\na1B2\n", "echo a1B2 | ", "wandb login a1b2c3d4e ", "token (a1b2 ", "wifi:s:a;",
     "password send ", 'ghp_a1b2c3" + "d4', "ghp_a1b2c3\n", "비번은 a1나 ", "-p-", "--auth a:", "set_token(a, ",
-    "set token ", "[redacted:a]\na1B2c3D4e5",
+    "set token ", "[redacted:a]\na1B2c3D4e5", "A1b2", "0x1f, ", "a1 ", "7f45 ", "1,", "1.5, ", "\\x41",
+    "data:image/png;base64,", "AAAA\\n", "aB3\n", "){;", "00000000: 7f45 4c46\n", "%3C",
 ]  # fmt: skip
 SHORT = 3
 MAX_CPU_S = 12.0  # a whole 5 MB without bound took 25 s for the worst of them

@@ -10,6 +10,7 @@ import re
 from bisect import bisect_left
 
 from memlayer.edge.redaction import budget
+from memlayer.edge.redaction.blobs import without_blobs
 from memlayer.edge.redaction.own_patterns import OWN
 
 PRIVATE = "[redacted:private]"  # in the place of a private span
@@ -103,7 +104,7 @@ def redact_ends(text: str, head_chars: int, tail_chars: int, seam_chars: int = S
     dropped: a secret that the cut goes through lies within, if it is shorter than that. Of a text that takes too long
     to search a smaller part is kept, or nothing.
     """
-    text = _without_private_spans(_without_hidden_signs(text))
+    text = without_blobs(_without_private_spans(_without_hidden_signs(text)))
     if len(text) <= _UNTIMED_CHARS:
         return _ends(text, head_chars, tail_chars, seam_chars)
     try:
