@@ -60,7 +60,7 @@ def answer(handler: Handler, request: protocol.Request, send: Send, state: State
         request.op[len("hook.") :], request.body, project_dir=os.fsdecode(request.project_dir), at_ms=request.at_ms,
         tools=state.rules.tools,
     )  # fmt: skip
-    event, folder = payload.event, os.fsdecode(request.project_dir) or payload.cwd
+    event, folder = payload.event, payload.folder
     if event is None and not payload.problem:  # a tool call that is not kept
         _send_nothing(send)
         return
@@ -387,7 +387,7 @@ def answer_subagent_start(request: protocol.Request, send: Send, state: State) -
     except (ValueError, RecursionError):
         sent = None
     fields = sent if isinstance(sent, dict) else {}
-    folder = os.fsdecode(request.project_dir) or str(fields.get("cwd") or "")
+    folder = project.here(os.fsdecode(request.project_dir)) or project.here(str(fields.get("cwd") or ""))
     context = ""
     if folder and fields.get("agent_type"):  # the host's own compaction runs as an agent without a type
         place = project.locate(folder)

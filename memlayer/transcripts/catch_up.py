@@ -8,6 +8,7 @@ from typing import Any
 
 from memlayer.edge.capture.payload import DIALOG, clean, prompt_detail, spool_event
 from memlayer.edge.capture.spool import event_id
+from memlayer.edge.home.project import here
 from memlayer.kinds import Category
 from memlayer.model import Event, turn_memory_id
 from memlayer.ports import MemoryQuery, Store, events_by_id
@@ -69,7 +70,9 @@ def missed(session: Session, store: Store, *, until_ms: int = 0) -> tuple[list[d
             records.append(record)
     by_id = {}
     for record in records:
-        folder = session.project_dir or record.cwd
+        folder = here(session.project_dir) or here(record.cwd)
+        if not folder and (session.project_dir or record.cwd):
+            continue  # of another machine
         event = captured(record, session_id=session.id, project_dir=folder, path=path, source=TRANSCRIPT)
         if event is not None:
             by_id[str(event["id"])] = event

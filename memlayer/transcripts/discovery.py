@@ -8,6 +8,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from memlayer.edge.home import project
 from memlayer.transcripts.lines import parse
 from memlayer.transcripts.reader import at_ms_of
 
@@ -116,7 +117,7 @@ def _described(path: str, info: os.stat_result) -> Transcript:
         os.path.basename(path)[: -len(SUFFIX)]
         if is_agent or not session_id
         else session_id,  # a sub-agent's is its own
-        cwd,
+        project.here(cwd),
         first,
         at_ms_of(stamp),
     )

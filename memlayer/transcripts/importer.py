@@ -91,9 +91,9 @@ class TranscriptHistory:
         """
         tally = Tally(watch)
         session = self._sessions.get(file.session_id)
-        folder = (session.project_dir if session else "") or file.cwd
+        folder = project.here(session.project_dir if session else "") or file.cwd
         if not folder:
-            counts.skip("files without a folder")
+            counts.skip("files without a folder of this machine")
             return
         if not project.enabled(project.locate(folder).root):
             counts.skip("files of projects that are switched off")

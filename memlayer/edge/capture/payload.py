@@ -11,6 +11,7 @@ import json
 from memlayer.edge.capture.noise import is_noise, own_words
 from memlayer.edge.capture.runs import run_of
 from memlayer.edge.capture.spool import event_id
+from memlayer.edge.home.project import here
 from memlayer.edge.redaction.privacy import redact_ends, strip_own_blocks
 
 TYPE_CHECKING = False  # for type checkers: importing `typing` costs a hook milliseconds
@@ -85,14 +86,14 @@ class Payload:
         self.model = ""  # session_start only, and not always
         self.is_continued = False  # stop only: a Stop hook had the model go on
         self.transcript_path = ""
-        self.cwd = ""
+        self.folder = ""  # of the project
 
 
 def read_payload(hook: str, raw: bytes, *, project_dir: str, at_ms: int, tools: ToolRules | None = None) -> Payload:
     """Read a hook's payload. Never raises on any bytes.
 
-    project_dir falls back to the payload's cwd. at_ms: Unix time of the call. tools: rules of the tool calls to keep.
-    None: all that may be wanted.
+    project_dir falls back to the payload's cwd; both may be of another machine. at_ms: Unix time of the call. tools:
+    rules of the tool calls to keep. None: all that may be wanted.
     """
     payload = Payload()
     try:
@@ -106,9 +107,9 @@ def read_payload(hook: str, raw: bytes, *, project_dir: str, at_ms: int, tools: 
     session_id = payload.session_id = _text(data, "session_id")
     payload.source = _text(data, "source")
     payload.transcript_path = _text(data, "transcript_path")
-    payload.cwd = _text(data, "cwd")
-    if not session_id:
-        payload.problem = "no session_id"
+    payload.folder = here(project_dir) or here(_text(data, "cwd"))
+    payload.problem = _unplaced(payload, project_dir or _text(data, "cwd"))
+    if payload.problem:
         return payload
     kind = _kind(data, hook)
     if data.get("agent_id"):
@@ -139,10 +140,17 @@ def read_payload(hook: str, raw: bytes, *, project_dir: str, at_ms: int, tools: 
         at_ms=at_ms,
         detail=detail,
         extra=extra,
-        project_dir=project_dir or payload.cwd,
+        project_dir=payload.folder,
         transcript_path=payload.transcript_path,
     )
     return payload
+
+
+def _unplaced(payload: Payload, recorded: str) -> str:
+    """Return why a call has no session or folder, else ""."""
+    if not payload.session_id:
+        return "no session_id"
+    return "no folder of this machine: %.200s" % recorded if recorded and not payload.folder else ""
 
 
 def _prompt(data: dict[object, object], payload: Payload) -> tuple[str, str, str] | None:

@@ -8,11 +8,12 @@ from __future__ import annotations
 import os
 
 from memlayer.edge.home.paths import home_of, read_start, settings
+from memlayer.edge.home.remotes import remote_of
 
 SETTINGS_NAME = ".memlayer.yaml"
 BORN_FILE = "description"
+WINDOWS_DRIVES = "/mnt"  # in WSL
 _MAX_SETTINGS_BYTES = 65_536
-_MAX_CONFIG_BYTES = 1 << 20
 _MAX_LINE_BYTES = 4096
 _TRUE = ("true", "yes", "on", "1", "y", "t")
 
@@ -50,6 +51,23 @@ def locate(folder: str) -> Place:
         if above == at:
             return Place(start)
         at = above
+
+
+def here(folder: str) -> str:
+    """Return a recorded folder as this machine knows it, "" for none.
+
+    Transcripts come from Windows as well, whose drives WSL mounts. A relative one would lie in whatever folder
+    the reader is in.
+    """
+    parts = folder.replace("\\", "/").split("/")
+    if parts[:2] == ["", ""] and parts[2:3] and parts[2].lower() in ("wsl.localhost", "wsl$"):
+        parts = ["", *parts[4:]]
+    elif len(parts[0]) == 2 and parts[0][0].isalpha() and parts[0][1] == ":":
+        parts = [WINDOWS_DRIVES, parts[0][0].lower(), *parts[1:]]
+    else:
+        return folder if folder.startswith("/") else ""
+    path = "/".join(parts).rstrip("/")
+    return path if path and os.path.isdir(path) else ""
 
 
 def own_home() -> str:
@@ -207,56 +225,3 @@ def born_of(git_dir: str) -> str:
 
 def _first_line(path: str) -> str:
     return read_start(path, _MAX_LINE_BYTES).decode("utf-8", "surrogateescape").partition("\n")[0].strip()
-
-
-def remote_of(git_dir: str) -> str:
-    """Return the normalised address of `origin`, else the first remote by name."""
-    remotes = remote_urls(git_dir)
-    return normalise_remote(remotes.get("origin") or remotes[min(remotes)]) if remotes else ""
-
-
-def remote_urls(git_dir: str) -> dict[str, str]:
-    """Return the remotes of a repository by name."""
-    config_path = os.path.join(git_dir, "config")
-    remotes: dict[str, str] = {}
-    section = ""
-    for line in read_start(config_path, _MAX_CONFIG_BYTES).decode("utf-8", "replace").splitlines():
-        line = line.strip()
-        if line.startswith("["):
-            section = line
-        elif section.startswith('[remote "'):
-            name, _, value = line.partition("=")
-            if name.strip().lower() == "url":
-                remotes.setdefault(section[9:].partition('"')[0], value.strip().strip('"'))
-    return remotes
-
-
-def normalise_remote(url: str) -> str:
-    """Return host/path of a remote, the same for ssh and https.
-
-    Without scheme, user, password, port 22/443 and `.git`. A remote that is a folder of this machine keeps its path. A
-    relative remote is "": `../origin` is another folder beside each repository, and its target changes when the
-    repository moves.
-    """
-    url = url.strip().rstrip("/")
-    if url.endswith(".git"):
-        url = url[:-4]
-    scheme, separator, rest = url.partition("://")
-    if separator:
-        if scheme == "file":
-            return _folder(rest)
-        host, slash, path = rest.partition("/")
-    elif url.startswith(("/", ".", "~")) or ":" not in url.partition("/")[0]:  # as git tells a path from a host
-        return _folder(os.path.expanduser(url))
-    else:  # scp style: user@host:path
-        host, slash, path = url.partition(":")
-    host = host.rpartition("@")[2].lower()
-    for port in (":22", ":443", ":80"):
-        if host.endswith(port):
-            host = host[: -len(port)]
-    return "%s/%s" % (host, path.strip("/")) if slash else host
-
-
-def _folder(path: str) -> str:
-    """Return a remote on this machine; "" for a relative path."""
-    return "file:" + path.rstrip("/") if path.startswith("/") else ""

@@ -22,7 +22,8 @@ import json
 import os
 
 from memlayer.edge.home import paths
-from memlayer.edge.home.project import BORN_FILE, Place, born_of, own_home, remote_of, remote_urls
+from memlayer.edge.home.project import BORN_FILE, Place, born_of, own_home
+from memlayer.edge.home.remotes import known_as, remote_of, remote_urls
 from memlayer.errors import UserError
 
 TYPE_CHECKING = False  # for type checkers: importing `typing` costs a hook milliseconds
@@ -60,8 +61,18 @@ def keys_of(place: Place, root_commit: str = "") -> list[str]:
 
 
 def load(home: str) -> Registry:
-    """Return the registry on disk; empty when missing or unreadable."""
-    return paths.read_object(paths.projects(home))
+    """Return the registry on disk; empty when missing or unreadable.
+
+    Remotes are known as they are spelt now, whichever version wrote them.
+    """
+    registry = paths.read_object(paths.projects(home))
+    for known in registry.values():
+        known["keys"] = sorted({_known_key(key) for key in known["keys"]})
+    return registry
+
+
+def _known_key(key: str) -> str:
+    return "remote:" + known_as(key[7:]) if key.startswith("remote:") else key
 
 
 def save(home: str, registry: Registry) -> None:
@@ -129,8 +140,10 @@ def find(registry: Registry, keys: list[str]) -> str:
 
 def _matches(registry: Registry, keys: list[str]) -> Iterator[tuple[str, str]]:
     """Yield (shared key, project id), strongest key first."""
+    # Of several (an earlier version told one remote's spellings apart) a folder keeps its own.
+    rows = sorted(registry.items(), key=lambda row: -len(set(keys).intersection(row[1]["keys"])))
     for key in keys:
-        for project_id, project in registry.items():
+        for project_id, project in rows:
             if key in project["keys"] and not _contradicts(project["keys"], keys, key):
                 yield key, project_id
 

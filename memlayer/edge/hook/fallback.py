@@ -35,7 +35,7 @@ def keep(hook: str, raw: bytes, home_raw: bytes, project_raw: bytes, at_ms: int,
     home = os.fsdecode(home_raw)
     own_patterns.use_file(paths.own_patterns(home))
     payload = read_payload(hook, raw, project_dir=os.fsdecode(project_raw), at_ms=at_ms)
-    place = project.locate(os.fsdecode(project_raw) or payload.cwd)
+    place = project.locate(payload.folder)
     if not project.enabled(place.root):
         return b""
     paths.make_folder(home)
