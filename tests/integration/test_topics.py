@@ -133,7 +133,8 @@ def test_endless_goes_on_with_the_day_and_session_mode_is_as_before(
     state = wait_for(compared, "the daemon's first look", within_s=30, every_s=0.2)
     assert state is not None
     assert (state["mode"], state["turns"]) == ("endless", 4) and state["transition"]
-    assert "(last day)" in hook("session_start", "s5", source="startup").context
+    started = hook("session_start", "s5", source="startup").context
+    assert started.count("서명 검증을 toss_webhook.py") == 1 and "(last day)" not in started  # told once
     assert "endless" in run("project", "mode").stdout and "4 turns" in run("project", "mode").stdout
     listed = run("list", "--category", "conversation", "--json").stdout
     assert (
@@ -141,4 +142,4 @@ def test_endless_goes_on_with_the_day_and_session_mode_is_as_before(
         and json.loads(run("project", "mode", "--json").stdout)["mode"] == "session"
     )
     assert run("list", "--category", "conversation", "--json").stdout == listed
-    assert "(last day)" not in hook("session_start", "s6", source="startup").context
+    assert hook("session_start", "s6", source="startup").context == started

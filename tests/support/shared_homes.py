@@ -11,7 +11,6 @@ from typing import Any
 from memlayer import compose
 from memlayer.config import load_what_holds
 from memlayer.edge.capture.payload import spool_event
-from memlayer.give.query import typed_query
 from memlayer.kinds import Category
 from memlayer.model import Event, Memory, Scope, Usage
 from memlayer.ports import MemoryQuery, Selection
@@ -112,6 +111,8 @@ class SharedHome:
         Of all candidates: of fifty that are equal, thirty would be taken by their place in the table.
         """
         rules = compose.Rules.of(self.settings).recall
+        from memlayer.give.query import typed_query  # a process of an older version has no such room
+
         hits = self.services.retriever.search(typed_query(words), Scope(None), 1000, rules.weights)
         ranked = sorted(hits, key=lambda hit: (-round(hit[1].score, 9), hit[0].memory_id))
         return [chunk.memory_id for chunk, _ in ranked[:10]]
