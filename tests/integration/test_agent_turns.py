@@ -58,7 +58,7 @@ def test_fact_of_host_is_recalled_by_agent_once(daemon: Daemon, hook: HookRunner
     talk.end("ClickHouse입니다.")
     assert "9440" not in talk.recall("그 ClickHouse 포트가 정확히 몇 번이었지?")
     given = daemon.call("given", session_id=talk.session_id)["prompts"]
-    assert [len(one["given"]) for one in given] == [0, 1, 2]  # the start: its session, and the statement
+    assert [len(one["given"]) for one in given] == [0, 1, 1]  # the start: the statement, which its session would repeat
     assert daemon.call("sessions", id=talk.session_id)["sessions"][0]["transcript_path"] == ""
 
 
