@@ -83,7 +83,7 @@ def test_model_writes_two_notes_and_the_next_start_tells_them(writing: Start, ho
     assert rows.keys() == {WISH["text"], FAILED["text"]}
     assert (rows[WISH["text"]]["kind"], rows[WISH["text"]]["subject"]) == ("preference", "정산")
     start = hook("session_start", "s2", source="startup").context
-    assert f"\n- {WISH['headline']} [mem:" in start.partition(f"\n{BY_MODEL}\n")[2] and "Rules of the user" not in start
+    assert f"- {WISH['headline']} [mem:" in start.partition(f"\n{BY_MODEL}\n")[2] and "Rules of the user" not in start
     assert start.count(BY_MODEL) == 1 and "- pnpm install은" in start and start.endswith("\n\n" + BY_SESSION_LINE)
     later = hook("user_prompt_submit", "s3", "s3-p1", prompt="정산을 낮에 돌려도 되나? 창고가 느릴까?").context
     assert "정산은 저녁에만 돌린다" in later

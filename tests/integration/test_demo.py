@@ -62,7 +62,6 @@ def test_demo_succeeds_and_cleans_up(tmp_path: Path) -> None:
     for shown in (
         "[Memory context]",
         "its quote does not stand in the session",
-        "(attempt)",
         "ClickHouse",
         "화요일",
         "nothing is added",
