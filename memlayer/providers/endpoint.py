@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from memlayer.chat import ChatRequest, OnWait
 from memlayer.config.providers import NETWORK_VARIABLES, Provider, is_loopback, network_problem, proxy_variable
 from memlayer.errors import ChatError, ContextTooLong
+from memlayer.providers.bounded_body import ACCEPTED, EndlessAnswer, bound_later
 from memlayer.providers.failures import is_page, is_too_long, message_in, presentable, refuses_tools
 from memlayer.providers.waiting import Wait
 
@@ -118,16 +119,18 @@ class Endpoint:
             raise NotSent(f"{self.name}: {problem}" + ", then memlayer daemon restart" * self.asker.is_daemon)
 
     def client(
-        self, usual: Callable[..., Any], plain: Callable[..., Any], invalid: type[Exception], **more: Any
+        self, usual: Callable[..., Any], plain: Callable[..., Any], invalid: type[Exception], *hooks: Any, **more: Any
     ) -> Any:
-        """Return an HTTP client.
+        """Return an HTTP client whose answers are bounded.
 
         usual: a class that looks for a proxy by itself. plain: its like that need not, for this machine. invalid: its
-        error for a wrong address. Raises NotSent for variables that make none.
+        error for a wrong address. hooks: see each response first. Raises NotSent for variables that make none.
         """
+        more["headers"] = {**more.get("headers", {}), "accept-encoding": ACCEPTED}
         make = plain if is_loopback(self.url) else usual
         try:
-            return make(follow_redirects=False, **direct(self.url), **more)
+            seen = {"response": [*hooks, bound_later]}
+            return make(follow_redirects=False, event_hooks=seen, **direct(self.url), **more)
         except (ImportError, OSError, ValueError, invalid) as bad:
             named = ", ".join(name for name in NETWORK_VARIABLES if os.environ.get(name)) or type(bad).__name__
             raise NotSent(f"{self.name}: no connection can be made with {named}: correct or unset it") from bad
@@ -149,6 +152,8 @@ class Endpoint:
 
         try:
             return asyncio.run(bounded())
+        except EndlessAnswer as bad:
+            raise self.endless(bad) from bad
         except TimeoutError as late:
             raise ChatError(f"{self.name} did not answer within {deadline_s:g} s: {self._slow}") from late
 
@@ -158,6 +163,11 @@ class Endpoint:
 
     def failure(self, bad: Exception, request: ChatRequest) -> ChatError:
         """Return an error as one line, without the request and the key."""
+        cause: BaseException | None = bad
+        while cause is not None:
+            if isinstance(cause, EndlessAnswer):
+                return self.endless(cause)
+            cause = cause.__cause__ or cause.__context__
         status, body, kind = getattr(bad, "status_code", None), getattr(bad, "body", None), type(bad).__name__
         message = self._words(message_in(body), request)
         if isinstance(status, int) and status >= 300:
@@ -186,6 +196,12 @@ class Endpoint:
         what = presentable(page, key=self._sent_key())
         see = f"see {self.asker.group}.base_url"
         return NotCharged(f"{self.name}: {self.url} answers with {what}, not as a model{status}: {see}")
+
+    def endless(self, bad: EndlessAnswer) -> ChatError:
+        """Return the error for an answer that is too long for one."""
+        return ChatError(
+            f"{self.name}: {self.url} gives an answer without end ({bad}): see {self.asker.group}.base_url"
+        )
 
     def refused(self, body: object, request: ChatRequest) -> ChatError:
         """Return the error that came with a status of success."""

@@ -10,9 +10,11 @@ from memlayer.chat import ChatRequest, WireMessage
 from memlayer.errors import ChatError, ConsolidationError
 from memlayer.ports import Completion, ModelMissing
 from memlayer.providers import anthropic_chat, openai_chat
+from memlayer.providers.bounded_body import MOST_BYTES_KEY
 from memlayer.providers.endpoint import NO_KEY, Endpoint, NotSent
 from memlayer.providers.sdk_chat import CONNECT_S, REFUSED, JsonObject, tokens_of
 
+MOST_ANSWER_BYTES = 4 << 20
 MESSAGES_VERSION = "2023-06-01"  # of the Messages API
 
 
@@ -36,12 +38,18 @@ def open_client(endpoint: Endpoint, key_header: str = "authorization", **more: A
     return endpoint.client(client, client, httpx.InvalidURL, headers=headers, timeout=timeout, **more)
 
 
-async def post(client: Any, url: str, body: JsonObject) -> JsonObject:
-    """Return the answer. Raises StatusError, ValueError for no object, httpx.HTTPError."""
-    answer = await client.post(url, json=body)
+async def post(client: Any, url: str, body: JsonObject, most_bytes: int = MOST_ANSWER_BYTES) -> JsonObject:
+    """Return the answer.
+
+    Raises StatusError, ValueError for no object, EndlessAnswer, httpx.HTTPError.
+    """
+    answer = await client.post(url, json=body, extensions={MOST_BYTES_KEY: most_bytes})
     if answer.status_code >= 300:
         raise StatusError(answer.status_code, answer.text, answer.headers)
-    parsed = answer.json()
+    try:
+        parsed = answer.json()
+    except RecursionError as bad:
+        raise ValueError("the answer is nested too deep") from bad
     if not isinstance(parsed, dict):
         raise ValueError("the answer is no JSON object")
     return parsed

@@ -126,7 +126,7 @@ class SdkChat(ABC):
                     sdk.module.DefaultAsyncHttpxClient,
                     httpx2.AsyncClient,
                     httpx2.InvalidURL,
-                    event_hooks={"response": [wait.note]},
+                    wait.note,
                 ),
             ) as client:
                 body = self.body(request)

@@ -16,6 +16,7 @@ from typing import Any
 
 from memlayer.chat import ToolCall
 from memlayer.edge.home import paths
+from memlayer.providers.bounded_body import ACCEPTED, EndlessAnswer, bound
 from memlayer.providers.endpoint import direct
 from memlayer.providers.failures import refuses_tools
 
@@ -125,10 +126,12 @@ def asks_for_tools(base_url: str, model: str, key: str) -> bool | None:
     """
     import httpx2
 
-    headers = {"authorization": "Bearer " + key} if key else {}
+    headers = {"accept-encoding": ACCEPTED, **({"authorization": "Bearer " + key} if key else {})}
     root = base_url.rstrip("/").removesuffix("/v1")
     try:
-        with httpx2.Client(headers=headers, timeout=TELL_S, **direct(base_url)) as client:
+        with httpx2.Client(
+            headers=headers, timeout=TELL_S, event_hooks={"response": [bound]}, **direct(base_url)
+        ) as client:
             told = _of_llama_cpp(_json(client.get(root + "/props")))
             if told is None:
                 told = _of_ollama(_json(client.post(root + "/api/show", json={"model": model})))
@@ -138,7 +141,14 @@ def asks_for_tools(base_url: str, model: str, key: str) -> bool | None:
             answer = client.post(
                 base_url.rstrip("/") + "/chat/completions", json={**body, "max_tokens": 16}, timeout=TRY_S
             )
-    except (httpx2.HTTPError, httpx2.InvalidURL, ImportError, OSError, ValueError):  # the last three: variables
+    except (
+        EndlessAnswer,
+        httpx2.HTTPError,
+        httpx2.InvalidURL,
+        ImportError,
+        OSError,
+        ValueError,
+    ):  # the last three: variables
         return None
     if answer.status_code == 200:
         return True

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 from memlayer.config.providers import proxy_variable
 from memlayer.errors import ChatError, EmbedderError
+from memlayer.providers.bounded_body import EndlessAnswer
 from memlayer.providers.endpoint import UNREACHED, Endpoint
 from memlayer.providers.questions import StatusError, open_client, post
 from memlayer.providers.sdk_chat import JsonObject, tokens_of
@@ -26,6 +27,7 @@ T = TypeVar("T")
 FIRST_PAUSE_S = 10.0
 MAX_PAUSE_S = 600.0
 MAX_RETRY_AFTER_S = 3600.0
+MOST_VECTOR_BYTES = 256 << 10  # as JSON: 4,096 numbers take some 90 kB
 KEEP_ALIVE_S = 300.0  # prompts come minutes apart. Servers that close earlier are noticed
 GRACE_S = 0.05  # for a cancelled request to end
 _REFUSED = (400, 413, 422)
@@ -102,9 +104,11 @@ class Service(ABC):
 
         path, body = self.request(texts, is_query=is_query)
         try:
-            return self.read(await post(self._client, self.url + path, body))
+            return self.read(await post(self._client, self.url + path, body, (len(texts) + 1) * MOST_VECTOR_BYTES))
         except StatusError as bad:
             raise self.refused(bad) from bad
+        except EndlessAnswer as bad:
+            raise ServiceError(str(self.endpoint.endless(bad))) from bad
         except (AttributeError, LookupError, TypeError, ValueError) as bad:  # an answer in another shape
             raise ServiceError(f"{self.name}: no answer of its interface ({type(bad).__name__})") from bad
         except httpx.HTTPError as bad:

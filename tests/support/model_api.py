@@ -5,6 +5,7 @@ Answers of a consolidation; chat_api.py has those of a talk.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +32,7 @@ class Said:
 
     body: JSON, or raw bytes. drip_s: the body comes byte by byte with this pause, without end. chunks: a stream of
     events instead of the body, in pieces of the network; hang_s: nothing comes after them for so long. is_cut: the
-    connection ends before the stream does.
+    connection ends before the stream does. again: what follows the body over and over, until nobody reads.
     """
 
     body: JsonObject | bytes = b""
@@ -41,6 +42,7 @@ class Said:
     chunks: Sequence[bytes] = ()
     is_cut: bool = False
     hang_s: float = 0.0
+    again: bytes = b""
 
 
 def messages_answer(text: str, *, read: int = 700, written: int = 60) -> JsonObject:
@@ -74,6 +76,7 @@ class ModelApi:
     script: Callable[[Asked], Said] = lambda asked: Said({}, 500)
     asked: list[Asked] = field(default_factory=list)
     closing: threading.Event = field(default_factory=threading.Event)
+    sent_again: int = 0  # bytes of answers without end
 
     def __enter__(self) -> ModelApi:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_for(self))
@@ -113,7 +116,9 @@ def _handler_for(api: ModelApi) -> type[BaseHTTPRequestHandler]:
             asked = Asked(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
             api.asked.append(asked)
             said = api.script(asked)
-            if said.chunks:
+            if said.again:
+                self.flood(said)
+            elif said.chunks:
                 self.stream(said)
             else:
                 self.answer(said)
@@ -131,6 +136,18 @@ def _handler_for(api: ModelApi) -> type[BaseHTTPRequestHandler]:
                 self.close_connection = True
             else:
                 self.wfile.write(b"0\r\n\r\n")
+
+        def flood(self, said: Said) -> None:
+            self.close_connection = True
+            self.send_response(said.status)
+            for name, value in {"content-type": "application/json", **said.headers}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                self.wfile.write(said.body if isinstance(said.body, bytes) else json.dumps(said.body).encode())
+                while not api.closing.is_set():
+                    self.wfile.write(said.again)
+                    api.sent_again += len(said.again)
 
         def answer(self, said: Said) -> None:
             body = said.body if isinstance(said.body, bytes) else json.dumps(said.body).encode()

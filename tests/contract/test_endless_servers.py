@@ -1,0 +1,154 @@
+"""Servers whose answer has no end, or grows when it is unpacked: an error in a line, and little memory."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import json
+import tracemalloc
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from memlayer.chat import ChatRequest
+from memlayer.errors import ChatError, ConsolidationError, EmbedderError
+from memlayer.providers.bounded_body import MOST_BYTES
+from memlayer.providers.tools import asks_for_tools
+from memlayer.providers.vector_services import RequestLoop
+from tests.contract.test_language_model_contract import answer, model
+from tests.support.embedding_api import KEY_VARIABLE, service
+from tests.support.model_api import ModelApi, Said
+from tests.support.talks import SDKS, TALK, talk
+
+pytestmark = pytest.mark.usefixtures("foreign_variables")
+
+PIECE = b"a" * (1 << 18)
+DEADLINE_S = 40.0
+
+
+def packed(piece: bytes) -> tuple[bytes, bytes]:
+    """Return the head of a gzip stream, and a block of it that can follow itself."""
+    zipped = zlib.compressobj(9, zlib.DEFLATED, 31)
+    head = zipped.compress(piece) + zipped.flush(zlib.Z_FULL_FLUSH)
+    return head, zipped.compress(piece) + zipped.flush(zlib.Z_FULL_FLUSH)
+
+
+HEAD, BLOCK = packed(b" " * (1 << 22))
+EVENTS = {"content-type": "text/event-stream"}
+FLOODS = {
+    "blanks": Said(again=b" " * (1 << 18)),
+    "one string": Said(b'{"content":"', again=PIECE),
+    "Korean": Said(b'{"content":"', again="가".encode() * 80_000),
+    "an error": Said(b'{"error":{"message":"', 400, again=PIECE),
+    "an error of the server": Said(b"<html>", 500, {"content-type": "text/html"}, again=PIECE),
+    "events in one line": Said(b"data: ", headers=EVENTS, again=PIECE),
+    "comments": Said(headers=EVENTS, again=b": ping\n\n" * 30_000),
+    "another name": Said(headers={"content-type": "application/octet-stream"}, again=PIECE),
+    "gzip": Said(HEAD, headers={"content-encoding": "gzip"}, again=BLOCK),
+    "gzip of an error": Said(HEAD, 400, {"content-encoding": "gzip"}, again=BLOCK),
+    "gzip in capitals": Said(HEAD, headers={"Content-Encoding": " GZip"}, again=BLOCK),
+    "gzip of events": Said(HEAD, headers={"content-encoding": "gzip", **EVENTS}, again=BLOCK),
+    "behind a gzip's end": Said(zlib.compress(b"{}", wbits=31), headers={"content-encoding": "gzip"}, again=PIECE),
+    "zstd": Said(b"\x28\xb5\x2f\xfd", headers={"content-encoding": "zstd"}, again=PIECE),
+    "two encodings": Said(HEAD, headers={"content-encoding": "gzip, gzip"}, again=BLOCK),
+    "deflate": Said(HEAD, headers={"content-encoding": "deflate"}, again=BLOCK),
+}
+
+
+@pytest.fixture(params=FLOODS)
+def flood(request: pytest.FixtureRequest, api: ModelApi) -> Iterator[ModelApi]:
+    said = FLOODS[request.param]
+    api.script = lambda asked: said
+    yield api
+
+
+def bounded(flood: ModelApi, ask: Callable[[], object], *errors: type[Exception]) -> str:
+    """Ask, and return the error's line; little was read, and less was kept."""
+    tracemalloc.start()
+    try:
+        with pytest.raises(errors) as told:
+            ask()
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert flood.sent_again < 2 * MOST_BYTES
+    assert peak < 8 * MOST_BYTES
+    line = str(told.value)
+    assert line.isprintable() and len(line) < 400
+    return line
+
+
+def test_a_reader_of_sessions_stops_reading(provider: str, flood: ModelApi) -> None:
+    asked = model(provider, flood)
+    line = bounded(
+        flood,
+        lambda: asked.complete("s", "결제?", max_tokens=90, deadline_s=DEADLINE_S),
+        ConsolidationError,
+    )
+    assert "did not answer within" not in line
+
+
+@pytest.mark.skipif(any(importlib.util.find_spec(name) is None for name in SDKS), reason="the SDKs are optional")
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_a_talk_stops_reading(provider: str, flood: ModelApi, home: Path, is_stream: bool) -> None:
+    chat = talk(provider, flood, home, max_retries=0)
+    heard: list[str] = []
+    request = ChatRequest("tiny", TALK, (), temperature=0.0, max_tokens=900)
+    line = bounded(
+        flood,
+        lambda: chat.chat(request, deadline_s=DEADLINE_S, on_text=heard.append if is_stream else None),
+        ChatError,
+    )
+    assert "did not answer" not in line and "no connection" not in line
+
+
+@pytest.mark.parametrize("interface", ["openai", "gemini"])
+@pytest.mark.parametrize("is_query", [False, True])
+def test_vectors_stop_being_read(
+    interface: str, flood: ModelApi, is_query: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(KEY_VARIABLE, "k")
+    served, loop = service(interface, flood.url), RequestLoop("test")
+    served.prepare()
+    try:
+        bounded(
+            flood, lambda: loop.run(lambda: served.embed(["결제 포트"], is_query=is_query), DEADLINE_S), EmbedderError
+        )
+        assert flood.sent_again < MOST_BYTES
+    finally:
+        loop.run(served.close, 5.0)
+        loop.close()
+
+
+def test_the_question_for_tools_stops_reading(flood: ModelApi) -> None:
+    tracemalloc.start()
+    try:
+        assert asks_for_tools(flood.url + "/v1", "m", "") in (None, False)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert flood.sent_again < 4 * MOST_BYTES and peak < 8 * MOST_BYTES
+
+
+def test_an_answer_in_gzip_is_read(provider: str, api: ModelApi) -> None:
+    body = zlib.compress(json.dumps(answer(provider, "답이다")).encode(), wbits=31)
+    api.script = lambda asked: Said(body, headers={"content-encoding": "gzip"})
+    done = model(provider, api).complete("s", "결제?", max_tokens=90, deadline_s=10)
+    assert done.text == "답이다" and api.asked[0].headers["accept-encoding"] == "gzip"
+
+
+@pytest.mark.parametrize("body", [b"[" * 200_000, b'{"a":' * 100_000, b"no gzip at all"])
+def test_nested_and_broken_answers_are_errors(
+    provider: str, api: ModelApi, body: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoded = {"content-encoding": "gzip"} if body.startswith(b"no") else {}
+    api.script = lambda asked: Said(body, headers=encoded)
+    with pytest.raises(ConsolidationError, match="no answer of its interface"):
+        model(provider, api).complete("s", "결제?", max_tokens=90, deadline_s=10)
+    monkeypatch.setenv(KEY_VARIABLE, "k")
+    served = service("openai", api.url)
+    served.prepare()
+    with pytest.raises(EmbedderError, match="no answer of its interface"):
+        asyncio.run(served.embed(["결제"], is_query=True))
