@@ -19,67 +19,71 @@ MOST_BYTES_KEY = "memlayer_most_bytes"  # in the extensions of a request
 _PIECE_BYTES = 1 << 16
 
 
-class EndlessAnswer(ChatError):
-    """An answer of more bytes than any answer has."""
+class BodyRefused(ChatError):
+    """A body that is not read on; it says why, behind `the answer`."""
 
 
 def bound(response: Any) -> None:
-    """Let a response be read up to its limit. Raises EndlessAnswer there; ValueError for another encoding."""
+    """Let a response be read up to its limit; a hook of a client.
+
+    Raises BodyRefused for another encoding, as reading it does at the limit.
+    """
     encoding = response.headers.pop("content-encoding", "").strip().lower()
     if encoding not in ("", "identity", ACCEPTED):
-        raise ValueError("an encoding that was not asked for")
+        raise BodyRefused("is packed as nobody asked for")
     response.headers.pop("content-length", None)
     most = response.request.extensions.get(MOST_BYTES_KEY, MOST_BYTES)
-    response.stream = _stream_class(type(response).__module__.partition(".")[0])(response.stream, encoding, most)
+    response.stream = _stream_class(type(response).__module__.partition(".")[0])(
+        response.stream, _Meter(encoding, most)
+    )
 
 
 async def bound_later(response: Any) -> None:
-    """As bound; a hook of an asynchronous client."""
+    """As bound, for an asynchronous client."""
     bound(response)
+
+
+class _Meter:
+    """Unpacks pieces of a body, and counts them."""
+
+    def __init__(self, encoding: str, most_bytes: int) -> None:
+        self._left, self._most = most_bytes, most_bytes
+        self._unzip = zlib.decompressobj(31) if encoding == ACCEPTED else None
+
+    def pieces(self, raw: bytes) -> Iterator[bytes]:
+        while raw:
+            piece, rest = raw, b""
+            if self._unzip is not None:
+                try:
+                    piece, rest = self._unzip.decompress(raw, _PIECE_BYTES), self._unzip.unconsumed_tail
+                except zlib.error as bad:
+                    raise BodyRefused("is no " + ACCEPTED) from bad
+            self._left -= len(piece) or len(raw)
+            if self._left < 0:
+                raise BodyRefused(f"has no end (over {self._most >> 10:,} kB)")
+            if piece:
+                yield piece
+            raw = rest
 
 
 @functools.cache
 def _stream_class(package: str) -> Any:
-    """Return the class of bounded streams for a package, which checks for its own."""
+    """Return the class of bounded streams that a package accepts."""
     http = sys.modules[package]
 
     class Bounded(http.AsyncByteStream, http.SyncByteStream):  # type: ignore[name-defined, misc]
-        def __init__(self, inner: Any, encoding: str, most_bytes: int) -> None:
-            self._inner, self._left, self._most = inner, most_bytes, most_bytes
-            self._unzip = zlib.decompressobj(31) if encoding == ACCEPTED else None
-
-        @property
-        def elapsed(self) -> Any:
-            return self._inner.elapsed
+        def __init__(self, inner: Any, meter: _Meter) -> None:
+            self._inner, self._meter = inner, meter
+            self.elapsed = None  # the packages note it here
+            self.close, self.aclose = getattr(inner, "close", None), getattr(inner, "aclose", None)
 
         def __iter__(self) -> Iterator[bytes]:
             for raw in self._inner:
-                yield from self._pieces(raw)
+                yield from self._meter.pieces(raw)
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
             async for raw in self._inner:
-                for piece in self._pieces(raw):
+                for piece in self._meter.pieces(raw):
                     yield piece
-
-        def _pieces(self, raw: bytes) -> Iterator[bytes]:
-            while raw:
-                piece, rest = raw, b""
-                if self._unzip is not None:
-                    try:
-                        piece, rest = self._unzip.decompress(raw, _PIECE_BYTES), self._unzip.unconsumed_tail
-                    except zlib.error as bad:
-                        raise ValueError("no " + ACCEPTED) from bad
-                self._left -= len(piece) or len(raw)
-                if self._left < 0:
-                    raise EndlessAnswer(f"over {self._most >> 10:,} kB")
-                if piece:
-                    yield piece
-                raw = rest
-
-        def close(self) -> None:
-            self._inner.close()
-
-        async def aclose(self) -> None:
-            await self._inner.aclose()
 
     return Bounded

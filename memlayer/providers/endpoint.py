@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from memlayer.chat import ChatRequest, OnWait
 from memlayer.config.providers import NETWORK_VARIABLES, Provider, is_loopback, network_problem, proxy_variable
 from memlayer.errors import ChatError, ContextTooLong
-from memlayer.providers.bounded_body import ACCEPTED, EndlessAnswer, bound_later
+from memlayer.providers.bounded_body import ACCEPTED, BodyRefused, bound_later
 from memlayer.providers.failures import is_page, is_too_long, message_in, presentable, refuses_tools
 from memlayer.providers.waiting import Wait
 
@@ -152,8 +152,8 @@ class Endpoint:
 
         try:
             return asyncio.run(bounded())
-        except EndlessAnswer as bad:
-            raise self.endless(bad) from bad
+        except BodyRefused as bad:
+            raise self.unread(bad) from bad
         except TimeoutError as late:
             raise ChatError(f"{self.name} did not answer within {deadline_s:g} s: {self._slow}") from late
 
@@ -165,8 +165,8 @@ class Endpoint:
         """Return an error as one line, without the request and the key."""
         cause: BaseException | None = bad
         while cause is not None:
-            if isinstance(cause, EndlessAnswer):
-                return self.endless(cause)
+            if isinstance(cause, BodyRefused):
+                return self.unread(cause)
             cause = cause.__cause__ or cause.__context__
         status, body, kind = getattr(bad, "status_code", None), getattr(bad, "body", None), type(bad).__name__
         message = self._words(message_in(body), request)
@@ -197,11 +197,9 @@ class Endpoint:
         see = f"see {self.asker.group}.base_url"
         return NotCharged(f"{self.name}: {self.url} answers with {what}, not as a model{status}: {see}")
 
-    def endless(self, bad: EndlessAnswer) -> ChatError:
-        """Return the error for an answer that is too long for one."""
-        return ChatError(
-            f"{self.name}: {self.url} gives an answer without end ({bad}): see {self.asker.group}.base_url"
-        )
+    def unread(self, bad: BodyRefused) -> ChatError:
+        """Return the error for an answer that is not read on."""
+        return ChatError(f"{self.name}: the answer of {self.url} {bad}: see {self.asker.group}.base_url")
 
     def refused(self, body: object, request: ChatRequest) -> ChatError:
         """Return the error that came with a status of success."""

@@ -41,7 +41,7 @@ def open_client(endpoint: Endpoint, key_header: str = "authorization", **more: A
 async def post(client: Any, url: str, body: JsonObject, most_bytes: int = MOST_ANSWER_BYTES) -> JsonObject:
     """Return the answer.
 
-    Raises StatusError, ValueError for no object, EndlessAnswer, httpx.HTTPError.
+    Raises StatusError, ValueError for no object, BodyRefused, httpx.HTTPError.
     """
     answer = await client.post(url, json=body, extensions={MOST_BYTES_KEY: most_bytes})
     if answer.status_code >= 300:

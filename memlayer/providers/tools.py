@@ -16,7 +16,7 @@ from typing import Any
 
 from memlayer.chat import ToolCall
 from memlayer.edge.home import paths
-from memlayer.providers.bounded_body import ACCEPTED, EndlessAnswer, bound
+from memlayer.providers.bounded_body import ACCEPTED, BodyRefused, bound
 from memlayer.providers.endpoint import direct
 from memlayer.providers.failures import refuses_tools
 
@@ -142,7 +142,7 @@ def asks_for_tools(base_url: str, model: str, key: str) -> bool | None:
                 base_url.rstrip("/") + "/chat/completions", json={**body, "max_tokens": 16}, timeout=TRY_S
             )
     except (
-        EndlessAnswer,
+        BodyRefused,
         httpx2.HTTPError,
         httpx2.InvalidURL,
         ImportError,

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from memlayer.config.providers import proxy_variable
 from memlayer.errors import ChatError, EmbedderError
-from memlayer.providers.bounded_body import EndlessAnswer
+from memlayer.providers.bounded_body import BodyRefused
 from memlayer.providers.endpoint import UNREACHED, Endpoint
 from memlayer.providers.questions import StatusError, open_client, post
 from memlayer.providers.sdk_chat import JsonObject, tokens_of
@@ -107,8 +107,8 @@ class Service(ABC):
             return self.read(await post(self._client, self.url + path, body, (len(texts) + 1) * MOST_VECTOR_BYTES))
         except StatusError as bad:
             raise self.refused(bad) from bad
-        except EndlessAnswer as bad:
-            raise ServiceError(str(self.endpoint.endless(bad))) from bad
+        except BodyRefused as bad:
+            raise ServiceError(str(self.endpoint.unread(bad))) from bad
         except (AttributeError, LookupError, TypeError, ValueError) as bad:  # an answer in another shape
             raise ServiceError(f"{self.name}: no answer of its interface ({type(bad).__name__})") from bad
         except httpx.HTTPError as bad:

@@ -14,18 +14,20 @@ import pytest
 
 from memlayer.chat import ChatRequest
 from memlayer.errors import ChatError, ConsolidationError, EmbedderError
-from memlayer.providers.bounded_body import MOST_BYTES
+from memlayer.providers import bounded_body
 from memlayer.providers.tools import asks_for_tools
 from memlayer.providers.vector_services import RequestLoop
 from tests.contract.test_language_model_contract import answer, model
 from tests.support.embedding_api import KEY_VARIABLE, service
-from tests.support.model_api import ModelApi, Said
+from tests.support.model_api import Asked, ModelApi, Said
 from tests.support.talks import SDKS, TALK, talk
 
 pytestmark = pytest.mark.usefixtures("foreign_variables")
 
 PIECE = b"a" * (1 << 18)
 DEADLINE_S = 40.0
+MOST_BYTES = 4 << 20  # for a talk here: more takes the SDKs seconds
+NOBODY = Asked("", {}, {})
 
 
 def packed(piece: bytes) -> tuple[bytes, bytes]:
@@ -58,7 +60,9 @@ FLOODS = {
 
 
 @pytest.fixture(params=FLOODS)
-def flood(request: pytest.FixtureRequest, api: ModelApi) -> Iterator[ModelApi]:
+def flood(request: pytest.FixtureRequest, api: ModelApi, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelApi]:
+    assert bounded_body.MOST_BYTES > MOST_BYTES
+    monkeypatch.setattr(bounded_body, "MOST_BYTES", MOST_BYTES)
     said = FLOODS[request.param]
     api.script = lambda asked: said
     yield api
@@ -73,8 +77,8 @@ def bounded(flood: ModelApi, ask: Callable[[], object], *errors: type[Exception]
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert flood.sent_again < 2 * MOST_BYTES
-    assert peak < 8 * MOST_BYTES
+    assert flood.sent_again < 6 * MOST_BYTES
+    assert peak < 16 * MOST_BYTES
     line = str(told.value)
     assert line.isprintable() and len(line) < 400
     return line
@@ -95,13 +99,16 @@ def test_a_reader_of_sessions_stops_reading(provider: str, flood: ModelApi) -> N
 def test_a_talk_stops_reading(provider: str, flood: ModelApi, home: Path, is_stream: bool) -> None:
     chat = talk(provider, flood, home, max_retries=0)
     heard: list[str] = []
+    is_chatter = is_stream and b": ping" in flood.script(NOBODY).again  # an SDK reads a megabyte of them in a second
     request = ChatRequest("tiny", TALK, (), temperature=0.0, max_tokens=900)
     line = bounded(
         flood,
-        lambda: chat.chat(request, deadline_s=DEADLINE_S, on_text=heard.append if is_stream else None),
+        lambda: chat.chat(
+            request, deadline_s=2.0 if is_chatter else DEADLINE_S, on_text=heard.append if is_stream else None
+        ),
         ChatError,
     )
-    assert "did not answer" not in line and "no connection" not in line
+    assert ("did not answer" in line) == is_chatter and "no connection" not in line
 
 
 @pytest.mark.parametrize("interface", ["openai", "gemini"])
@@ -116,7 +123,7 @@ def test_vectors_stop_being_read(
         bounded(
             flood, lambda: loop.run(lambda: served.embed(["결제 포트"], is_query=is_query), DEADLINE_S), EmbedderError
         )
-        assert flood.sent_again < MOST_BYTES
+        assert flood.sent_again < 3 * MOST_BYTES
     finally:
         loop.run(served.close, 5.0)
         loop.close()
@@ -129,7 +136,7 @@ def test_the_question_for_tools_stops_reading(flood: ModelApi) -> None:
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert flood.sent_again < 4 * MOST_BYTES and peak < 8 * MOST_BYTES
+    assert flood.sent_again < 6 * MOST_BYTES and peak < 16 * MOST_BYTES
 
 
 def test_an_answer_in_gzip_is_read(provider: str, api: ModelApi) -> None:
@@ -145,10 +152,10 @@ def test_nested_and_broken_answers_are_errors(
 ) -> None:
     encoded = {"content-encoding": "gzip"} if body.startswith(b"no") else {}
     api.script = lambda asked: Said(body, headers=encoded)
-    with pytest.raises(ConsolidationError, match="no answer of its interface"):
+    with pytest.raises(ConsolidationError, match=r"no answer of its interface|is no gzip"):
         model(provider, api).complete("s", "결제?", max_tokens=90, deadline_s=10)
     monkeypatch.setenv(KEY_VARIABLE, "k")
     served = service("openai", api.url)
     served.prepare()
-    with pytest.raises(EmbedderError, match="no answer of its interface"):
+    with pytest.raises(EmbedderError, match=r"no answer of its interface|is no gzip"):
         asyncio.run(served.embed(["결제"], is_query=True))
