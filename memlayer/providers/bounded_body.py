@@ -1,4 +1,4 @@
-"""The body of a server's answer: unpacked here, and read up to a limit.
+"""Bodies of servers' answers: unpacked here, read up to a limit.
 
 httpx and its like unpack whatever comes, a thousand bytes from one, and a server may never end.
 """
@@ -20,11 +20,11 @@ _PIECE_BYTES = 1 << 16
 
 
 class BodyRefused(ChatError):
-    """A body that is not read on; it says why, behind `the answer`."""
+    """A body that is not read on, and why."""
 
 
 def bound(response: Any) -> None:
-    """Let a response be read up to its limit; a hook of a client.
+    """Bound the reading of a response; a hook of a client.
 
     Raises BodyRefused for another encoding, as reading it does at the limit.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import importlib.util
 import json
 import tracemalloc
@@ -98,6 +99,7 @@ def test_a_reader_of_sessions_stops_reading(provider: str, flood: ModelApi) -> N
 @pytest.mark.parametrize("is_stream", [False, True])
 def test_a_talk_stops_reading(provider: str, flood: ModelApi, home: Path, is_stream: bool) -> None:
     chat = talk(provider, flood, home, max_retries=0)
+    importlib.import_module(provider)  # untraced
     heard: list[str] = []
     is_chatter = is_stream and b": ping" in flood.script(NOBODY).again  # an SDK reads a megabyte of them in a second
     request = ChatRequest("tiny", TALK, (), temperature=0.0, max_tokens=900)
@@ -157,5 +159,12 @@ def test_nested_and_broken_answers_are_errors(
     monkeypatch.setenv(KEY_VARIABLE, "k")
     served = service("openai", api.url)
     served.prepare()
+
+    async def closed() -> None:
+        try:
+            await served.embed(["결제"], is_query=True)
+        finally:
+            await served.close()
+
     with pytest.raises(EmbedderError, match=r"no answer of its interface|is no gzip"):
-        asyncio.run(served.embed(["결제"], is_query=True))
+        asyncio.run(closed())
