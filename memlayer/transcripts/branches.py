@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from memlayer.transcripts.lines import Tally, parse, whole_lines
+from memlayer.transcripts.lines import Tally, open_transcript, parse, whole_lines
 
 _MARK = b'"parentUuid"'
 
@@ -116,7 +116,7 @@ def _way(records: Mapping[str, _Record], newest: str) -> dict[str, bool]:
 
 def _records(path: str, offset: int) -> Iterator[tuple[int, _Record]]:
     """Yield (offset of its line, record), a sub-agent's left out."""
-    with open(path, "rb") as file:
+    with open_transcript(path) as file:
         for at, text in whole_lines(file, offset, Tally()):
             line = _line(text) if _MARK in text else None
             if line is None or line.is_sidechain:

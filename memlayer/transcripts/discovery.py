@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from memlayer.edge.home import project
-from memlayer.transcripts.lines import parse
+from memlayer.transcripts.lines import open_transcript, parse
 from memlayer.transcripts.reader import at_ms_of
 
 SUFFIX = ".jsonl"
@@ -124,7 +124,7 @@ def _described(path: str, info: os.stat_result) -> Transcript:
 
 
 def _head(path: str) -> Iterator[dict[str, object]]:
-    with open(path, "rb") as file:
+    with open_transcript(path) as file:
         lines = file.read(_HEAD_BYTES).split(b"\n")[:-1][:_HEAD_LINES]
     for line in lines:
         record = parse(line)

@@ -12,6 +12,7 @@ from typing import BinaryIO
 
 from memlayer.edge.capture.payload import clean
 from memlayer.edge.capture.tool_use import EDITS
+from memlayer.edge.home import paths
 from memlayer.edge.redaction.secret_commands import shows_secret
 from memlayer.turns.outcome import Call
 
@@ -30,6 +31,7 @@ _MACHINE_META = re.compile(rb'"(?:isMeta|isSidechain|isCompactSummary)"\s*:\s*tr
 # Only records with one of these matter. It saves parsing most lines.
 _WANTED = (b'"user"', b'"assistant"', b"compact_boundary", b"queued_command")
 
+MAX_TRANSCRIPT_BYTES = 4 << 30  # a larger file is none: a hole, or not the host's
 MAX_READ_BYTES = 32 * 1024 * 1024
 MAX_CALLS = 5000
 MAX_TARGET_CHARS = 600
@@ -57,6 +59,11 @@ class Tally:
             self.watch(offset)
 
 
+def open_transcript(path: str) -> BinaryIO:
+    """Open a transcript. Raises FileNotFoundError for a pipe or a device, OSError."""
+    return paths.open_regular(path, max_bytes=MAX_TRANSCRIPT_BYTES)
+
+
 def read_records(
     file: BinaryIO, start_offset: int, tally: Tally | None = None
 ) -> Iterator[tuple[int, dict[str, object]]]:
@@ -77,12 +84,13 @@ def read_records(
 def whole_lines(file: BinaryIO, start_offset: int, tally: Tally) -> Iterator[tuple[int, bytes]]:
     """Yield (byte offset, line) of a transcript.
 
-    Without those over MAX_LINE_BYTES (MAX_HUMAN_LINE_BYTES if they start like a user's prompt), and a torn last one.
+    Without those over MAX_LINE_BYTES (MAX_HUMAN_LINE_BYTES if they start like a user's prompt), a torn last one, and
+    those that are written meanwhile: a file may grow for ever.
     """
     size = os.fstat(file.fileno()).st_size
     offset = start_offset if 0 < start_offset <= size else 0
     file.seek(offset)
-    while True:
+    while offset < size:
         line = file.readline(MAX_LINE_BYTES)
         if not line:
             return
@@ -141,7 +149,7 @@ def read_calls(path: str) -> list[Call]:
     Of a long transcript those of its last MAX_READ_BYTES. [] without a file. Raises OSError when it cannot be read.
     """
     try:
-        file = open(path, "rb")  # noqa: SIM115 - closed below
+        file = open_transcript(path)
     except FileNotFoundError:
         return []
     calls: dict[str, Call] = {}

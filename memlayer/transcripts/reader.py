@@ -22,7 +22,7 @@ from memlayer.edge.capture.payload import is_request
 from memlayer.edge.capture.runs import SUBAGENT, run_of
 from memlayer.text.word_lists import words
 from memlayer.transcripts.dialogs import DialogCall, calls_in, said_at_calls
-from memlayer.transcripts.lines import Tally, read_records, string
+from memlayer.transcripts.lines import Tally, open_transcript, read_records, string
 
 _COMMAND_NAME = re.compile(r"<command-name>\s*(/?[^<\s]+)\s*</command-name>")
 _COMMAND_WORDS = re.compile(r"<command-args>(.*)</command-args>", re.DOTALL)
@@ -98,7 +98,7 @@ def read_turns(
     """
     tally = tally or Tally()
     try:
-        file = open(path, "rb")  # noqa: SIM115 - closed below; only its absence is forgiven
+        file = open_transcript(path)  # only its absence is forgiven
     except FileNotFoundError:
         return
     with file:

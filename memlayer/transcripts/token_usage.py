@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import BinaryIO, NamedTuple
 
-from memlayer.transcripts.lines import parse
+from memlayer.transcripts.lines import open_transcript, parse
 
 # Steps in which the file's end is searched. The first nearly always holds the newest answer.
 _TAIL_BYTES = (128 * 1024, 1024 * 1024, 8 * 1024 * 1024)
@@ -50,7 +50,7 @@ def read_token_use(path: str) -> ContextTokens | None:
     the host states. Raises OSError when there is a file that cannot be read.
     """
     try:
-        file = open(path, "rb")  # noqa: SIM115 - closed below; only its absence is forgiven
+        file = open_transcript(path)  # only its absence is forgiven
     except FileNotFoundError:
         return None
     with file:

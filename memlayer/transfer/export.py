@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any
 
 from memlayer import __version__
+from memlayer.edge.home import paths
 from memlayer.errors import UserError
 from memlayer.indexing.indexer import Indexer
 from memlayer.model import GLOBAL, Event, Memory, Usage, replace
@@ -100,7 +101,7 @@ class ExportFile:
         self._store, self._projects, self._sessions, self._tombstones = store, projects, sessions, tombstones
         self._renamed: dict[str, str] = {}  # project id in the export -> in this home
         self._known_before = set(projects.known())
-        with open(path, "rb") as file:
+        with paths.open_regular(path) as file:
             head = _parsed(file.readline(_HEAD_BYTES))
         if MARK not in head:
             raise UserError(f"{path} is no export of memlayer")
@@ -123,7 +124,7 @@ class ExportFile:
 
     def _lines(self) -> Iterator[tuple[Read | None, int]]:
         """Yield (record, end offset) of each line that can be read."""
-        with open(self.path, "rb") as file:
+        with paths.open_regular(self.path) as file:
             end, is_whole = 0, False
             for number, raw in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES), b""), 1):
                 end += len(raw)

@@ -37,6 +37,7 @@ from memlayer.wire import transfer as ops
 _MARK = "memlayer_export"
 TEMPORARY = home_paths.TEMPORARY + "transfer-"
 KEPT_S = 86_400.0
+HEAD_BYTES = 4096
 
 
 @click.command("import")
@@ -163,10 +164,12 @@ def stdin_as_file() -> Iterator[str]:
     """Copy standard input into a file. Raises UserError for no export."""
     with private_folder() as folder:
         path = os.path.join(folder, "import.jsonl")
-        with open(path, "xb") as file:
-            shutil.copyfileobj(sys.stdin.buffer, file)
-        if not is_export(path):
+        head = sys.stdin.buffer.readline(HEAD_BYTES)
+        if not is_head(head):  # before it is copied: it may have no end
             raise UserError("Standard input holds no export. Give the output of `memlayer export -`")
+        with open(path, "xb") as file:
+            file.write(head)
+            shutil.copyfileobj(sys.stdin.buffer, file)
         yield path
 
 
@@ -193,10 +196,14 @@ def import_export(path: str, dry_run: bool, as_json: bool) -> None:
 
 def is_export(path: str) -> bool:
     """True for a file that begins like an export."""
+    return is_head(home_paths.read_start(path, HEAD_BYTES).partition(b"\n")[0])
+
+
+def is_head(first_line: bytes) -> bool:
+    """True for the first line of an export."""
     try:
-        with open(path, "rb") as file:
-            head = json.loads(file.readline(4096))
-    except (OSError, ValueError, RecursionError):
+        head = json.loads(first_line)
+    except (ValueError, RecursionError):
         return False
     return isinstance(head, dict) and _MARK in head
 

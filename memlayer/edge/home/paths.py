@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 from _thread import get_ident  # `threading` costs a hook milliseconds
@@ -12,7 +13,7 @@ from memlayer.errors import UserError
 TYPE_CHECKING = False  # for type checkers: importing `typing` costs a hook milliseconds
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, BinaryIO
 
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
@@ -142,33 +143,40 @@ def read_object(path: str) -> dict[str, Any]:
     return read if isinstance(read, dict) else {}
 
 
-def read_start(path: str, max_bytes: int, *, follow_links: bool = True) -> bytes:
-    """Return the start of a regular file; b"" for anything else.
+def open_regular(path: str, *, follow_links: bool = True, max_bytes: int = 0) -> BinaryIO:
+    """Open a regular file to read. Raises FileNotFoundError for anything else.
 
-    A clone or an archive may hold anything under a name, a pipe included: opening one must not wait.
+    Whoever names a path, a clone or an archive may hold anything there, a pipe included: opening it must not wait.
+    max_bytes: a larger one is none, 0 for no bound. Raises OSError.
     """
     flags = os.O_RDONLY | os.O_NONBLOCK | (0 if follow_links else getattr(os, "O_NOFOLLOW", 0))
     try:
         fd = os.open(path, flags)
-    except OSError:
-        return b""
-    try:
-        return os.read(fd, max_bytes) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
-    except OSError:
-        return b""
-    finally:
+    except OSError as bad:
+        if bad.errno in (errno.ENXIO, errno.ENODEV):  # a socket, a terminal that is not there
+            raise FileNotFoundError(errno.ENOENT, "no regular file", path) from bad
+        raise
+    info = os.fstat(fd)
+    if not stat.S_ISREG(info.st_mode) or (max_bytes and info.st_size > max_bytes):
         os.close(fd)
+        raise FileNotFoundError(errno.ENOENT, "no regular file", path)
+    return open(fd, "rb")
+
+
+def read_start(path: str, max_bytes: int, *, follow_links: bool = True) -> bytes:
+    """Return the start of a regular file; b"" for anything else."""
+    try:
+        with open_regular(path, follow_links=follow_links) as file:
+            return os.read(file.fileno(), max_bytes)
+    except OSError:
+        return b""
 
 
 def read_end(path: str, max_bytes: int) -> bytes:
     """Return a file's last whole lines, max_bytes at most; b"" without."""
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_NOFOLLOW", 0))
-        with open(fd, "rb") as file:
-            info = os.fstat(fd)
-            if not stat.S_ISREG(info.st_mode):
-                return b""
-            start = max(0, info.st_size - max_bytes)
+        with open_regular(path, follow_links=False) as file:
+            start = max(0, os.fstat(file.fileno()).st_size - max_bytes)
             file.seek(start)
             data = file.read(max_bytes)
     except OSError:
