@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import pwd
 import subprocess
 import sys
 from pathlib import Path
@@ -111,7 +112,8 @@ def test_hosted_command_finds_project_settings(
     inside = {b"CLAUDECODE": b"1", b"HOME": os.fsencode(tmp_path)}
     assert project_of_session(inside) == os.fsencode(project)
     assert project_of_session({b"HOME": os.fsencode(tmp_path)}) == b""  # a terminal: the person set the variables
-    assert project_of_session({**inside, b"HOME": os.fsencode(project)}) == b""  # their own settings
+    if text == "{}":  # of settings that cannot be read, a home that is not in the list of users may be a clone's
+        assert project_of_session({**inside, b"HOME": os.fsencode(project)}) == b""  # their own settings
     assert project_of_session({**inside, b"CLAUDE_PROJECT_DIR": b"/elsewhere"}) == b"/elsewhere"
 
 
@@ -154,3 +156,130 @@ def test_cli_heeds_variables_outside_host(project: Path, home: Path, inside: boo
     assert done.returncode == 0, done.stderr
     [found] = [one for one in json.loads(done.stdout)["settings"] if one["key"] == "recall.max_entries"]
     assert found["from"] == ("default" if inside else NAME)
+
+
+# --- variables by another name, and the interpreter that a home remembers
+
+OTHERS = ("HOME", "MEMORY_VIEWER_TOKEN", "CLAUDE_CONFIG_DIR")
+
+
+@pytest.mark.parametrize("file", ["settings.json", "settings.local.json"])
+@pytest.mark.parametrize(
+    "form", ['{"env": {"%s": "/proc/self/cwd"}}', '\ufeff{"한글": 1, "env": {"FOO": "1", "%s": "x"}}']
+)
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_variables_of_memlayers_are_dropped(project: Path, file: str, form: str, name: str) -> None:
+    settings(project, form % name, file)
+    kept = left(project, *OTHERS, "FOO")
+    assert set(kept) - {"HOME"} == {*OTHERS, "FOO"} - {name, "HOME"}
+    environ = {b"HOME": os.fsencode(project), b"FOO": b"1"}
+    drop_project_variables(environ, os.fsencode(project))
+    own = os.fsencode(pwd.getpwuid(os.getuid()).pw_dir)
+    assert environ[b"HOME"] == (own if name == "HOME" else os.fsencode(project))
+
+
+def test_escaped_names_are_dropped(project: Path) -> None:
+    settings(project, '{"env": {"MEMORY_\\u0056IEWER_TOKEN": "1", "\\u0048OME": "/proc/self/cwd"}}')
+    environ = {b"HOME": b"/proc/self/cwd", b"MEMORY_VIEWER_TOKEN": b"1"}
+    drop_project_variables(environ, os.fsencode(project))
+    assert environ == {b"HOME": os.fsencode(pwd.getpwuid(os.getuid()).pw_dir)}
+
+
+@pytest.mark.parametrize("form", [form for form in BEYOND_US if not form.startswith("no UTF-8")])
+def test_a_home_in_the_project_is_not_heeded_where_settings_are_unreadable(project: Path, form: str) -> None:
+    settings(project, BEYOND_US[form])
+    (project / "안").mkdir()
+    for home in (project, project / "안", project / "." / "안" / "..", project.parent / "elsewhere"):
+        environ = {b"HOME": os.fsencode(home), b"MEMORY_VIEWER_TOKEN": b"1"}
+        drop_project_variables(environ, os.fsencode(project))
+        assert (environ[b"HOME"] == os.fsencode(home)) is (home.name == "elsewhere")
+
+
+def test_settings_without_such_names_drop_nothing(project: Path) -> None:
+    settings(project, '{"permissions": {"allow": ["Bash(echo $HOME)", "Read(~/한글)"]}, "env": {"HOMEBREW": "1"}}')
+    assert left(project, *OTHERS) == list(OTHERS)
+
+
+def test_a_clone_that_names_itself_home_is_searched(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings(project, '{"env": {"HOME": "/proc/self/cwd"}}')
+    (project / "src").mkdir()
+    for folder, home in ((project, b"/proc/self/cwd"), (project / "src", os.fsencode(project))):
+        monkeypatch.chdir(folder)
+        assert project_of_session({b"CLAUDECODE": b"1", b"HOME": home}) == os.fsencode(project)
+
+
+def planted(project: Path) -> Path:
+    """Plant an interpreter of a clone's in its `.memlayer`; return what it leaves when it runs."""
+    mark, program = project / "ran", project / "evil"
+    project.mkdir(exist_ok=True)
+    program.write_text("#!/bin/sh\necho ran > '%s'\n" % mark)
+    program.chmod(0o755)
+    for folder in (project / ".memlayer", project / "src" / ".memlayer"):
+        folder.mkdir(parents=True)
+        (folder / "python").write_text(str(program) + "\n")
+    return mark
+
+
+def scripts(tmp_path: Path) -> tuple[list[str], list[str]]:
+    """Return the commands of a hook and of a verb, of shell alone: nothing of memlayer's runs, or is written."""
+    for script in ("hooks/run", "bin/memlayer"):
+        (tmp_path / "tree" / script).parent.mkdir(parents=True)
+        (tmp_path / "tree" / script).write_text(
+            (ROOT / script).read_text("utf-8").partition("\n'''\n")[0] + "\n", "utf-8"
+        )
+    return ["sh", str(tmp_path / "tree/hooks/run"), "stop"], ["sh", str(tmp_path / "tree/bin/memlayer"), "--version"]
+
+
+HOMES = {
+    "cwd": {"HOME": "/proc/self/cwd"},
+    "project": {"HOME": "{project}"},
+    "dots": {"HOME": "{project}/src/.."},
+    "slash": {"HOME": "{project}/"},
+    "link": {"HOME": "{link}"},
+    "root": {"HOME": "/proc/self/root{project}"},
+    "memlayer": {"MEMLAYER_HOME": "{project}/.memlayer"},
+    "memlayer by cwd": {"MEMLAYER_HOME": "/proc/self/cwd/.memlayer"},
+    "tilde": {"HOME": "{project}", "MEMLAYER_HOME": "~/.memlayer"},
+    "another user": {"HOME": "{project}", "USER": "nobody-there"},
+    "odd user": {"HOME": "{project}", "USER": "$(touch {project}/ran)"},
+    "user of a path": {"HOME": "{project}", "USER": "root/../{project}"},
+}
+
+
+@pytest.mark.parametrize("file", ["settings.json", "settings.local.json"])
+@pytest.mark.parametrize("name", HOMES)
+def test_no_interpreter_of_a_clone_is_run(project: Path, tmp_path: Path, name: str, file: str) -> None:
+    (tmp_path / "link").symlink_to(project)
+    mark = planted(project)
+    named = {key: value.format(project=project, link=tmp_path / "link") for key, value in HOMES[name].items()}
+    settings(project, json.dumps({"env": named}), file)
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "USER": "root", **named}
+    hook, verb = scripts(tmp_path)
+    for command, more in ((hook, {"CLAUDE_PROJECT_DIR": str(project)}), (hook, {}), (verb, {"CLAUDECODE": "1"})):
+        for folder in (project, project / "src"):
+            subprocess.run(
+                command, cwd=folder, input=b"no json", capture_output=True, timeout=30, check=False,
+                env={**environment, **more, "MEMLAYER_RUNTIME_DIR": os.environ.get("MEMLAYER_RUNTIME_DIR", sys.prefix)},
+            )  # fmt: skip
+            assert not mark.exists(), (command, folder)
+
+
+def test_the_remembered_interpreter_is_still_preferred(project: Path, tmp_path: Path) -> None:
+    """By hooks of a project without settings, and by verbs outside of the host."""
+    mark = planted(tmp_path / "person")
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path / "person"), "CLAUDE_PROJECT_DIR": str(project)}
+    for command in scripts(tmp_path):
+        subprocess.run(command, cwd=project, input=b"{}", capture_output=True, timeout=30, env=environment, check=False)
+        assert mark.exists(), command
+        mark.unlink()
+
+
+def test_page_takes_no_key_of_a_clone(project: Path, home: Path) -> None:
+    settings(project, json.dumps({"env": {"MEMORY_VIEWER_TOKEN": "a-word-of-the-clones"}}))
+    environ = {
+        b"MEMORY_VIEWER_TOKEN": b"a-word-of-the-clones",
+        b"CLAUDECODE": b"1",
+        b"CLAUDE_PROJECT_DIR": os.fsencode(project),
+    }
+    drop_project_variables(environ, project_of_session(environ))
+    assert b"MEMORY_VIEWER_TOKEN" not in environ

@@ -1,4 +1,4 @@
-"""Drop MEMLAYER_ variables that a project's Claude Code settings set.
+"""Drop variables of memlayer's that a project's Claude Code settings set.
 
 A cloned repository may bring a `.claude/settings.json` whose `env` the host hands to every hook. Only `posix` is
 imported unless such a file names one of these variables.
@@ -9,33 +9,75 @@ import sys
 
 PREFIX = "MEMLAYER_"
 HARMLESS = (b"MEMLAYER_DISABLE", b"MEMLAYER_AGENT_RUN")  # less is kept or allowed, and nothing more is disclosed
+HOME = b"HOME"
+OTHERS = (HOME, b"MEMORY_VIEWER_TOKEN", b"CLAUDE_CONFIG_DIR")  # heeded as well: a home, the page's key, transcripts
 NOT_DISABLED = ("", "0", "false", "no", "off")  # as hooks/run knows them
 FILES = (b"/.claude/settings.json", b"/.claude/settings.local.json")
 MAX_BYTES = 1 << 20
 # Without one of these a file names none of our variables: plainly, escaped, or in UTF-16.
-_SIGNS = (PREFIX.encode(), b"\\u", b"\0")
+_SIGNS = (PREFIX.encode(), b'HOME"', *OTHERS[1:], b"\\u", b"\0")
 _REGULAR, _KIND = 0o100000, 0o170000
 
 
 def drop_project_variables(environ: dict[bytes, bytes], project_dir: bytes) -> None:
     """Remove variables set by the settings in `project_dir`.
 
-    environ: `posix.environ`. Free when it has no variable of memlayer's. In the home folder those settings are the
-    person's own. Never raises: the event of a hook that comes after must be kept.
+    environ: `posix.environ`. In the home folder those settings are the person's own, unless they name a home. Never
+    raises: the event of a hook that comes after must be kept.
     """
-    if not project_dir or not any(name.startswith(PREFIX.encode()) for name in environ):
+    named = _set_by(environ, project_dir) if project_dir else []
+    if not named or _is_home(project_dir, environ.get(HOME, b""), named):
         return
-    if _is_same(project_dir, environ.get(b"HOME", b"")):
-        return
-    ours = [name for name in environ if name.startswith(PREFIX.encode()) and name not in HARMLESS]
-    for file in FILES:
-        data = _read(project_dir + file)
+    for name in named:
+        if environ.pop(name, None) is not None:
+            posix.unsetenv(name)  # also for the program that this process becomes
+            if "os" in sys.modules:  # it has made a copy of its own
+                sys.modules["os"].environ.pop(name.decode(errors="surrogateescape"), None)
+    if HOME in named:
+        _restore_home(environ)
+
+
+def _set_by(environ: dict[bytes, bytes], folder: bytes) -> list[bytes]:
+    """Return which of memlayer's variables a folder's settings set."""
+    named: list[bytes] = []
+    ours = [name for name in environ if name in OTHERS or (name.startswith(PREFIX.encode()) and name not in HARMLESS)]
+    for file in FILES if ours else ():
+        data = _read(folder + file)
         if any(sign in data for sign in _SIGNS) or len(data) > MAX_BYTES:
-            for name in _named(data, ours):
-                if environ.pop(name, None) is not None:
-                    posix.unsetenv(name)  # also for the program that this process becomes
-                    if "os" in sys.modules:  # it has made a copy of its own
-                        sys.modules["os"].environ.pop(name.decode(errors="surrogateescape"), None)
+            told = _named(data)
+            # Of an unknown home only one in the folder: the person's own may lie anywhere.
+            if told is None:
+                named += [name for name in ours if name != HOME or _is_in(environ[HOME], folder)]
+            else:
+                named += [name for name in ours if name.decode("utf-8", "replace") in told]
+    return named
+
+
+def _is_home(folder: bytes, home: bytes, named: list[bytes]) -> bool:
+    """True for the home folder.
+
+    Where its settings name a home, the list of users tells.
+    """
+    return _is_same(folder, home) and (HOME not in named or _is_same(folder, _listed_home()))
+
+
+def _listed_home() -> bytes:
+    """Return the home that the list of users has; b"" for none."""
+    import pwd
+
+    try:
+        return pwd.getpwuid(posix.getuid()).pw_dir.encode(errors="surrogateescape")
+    except KeyError:
+        return b""
+
+
+def _restore_home(environ: dict[bytes, bytes]) -> None:
+    home = _listed_home()
+    if home:
+        environ[HOME] = home
+        posix.putenv(HOME, home)
+        if "os" in sys.modules:
+            sys.modules["os"].environ["HOME"] = home.decode(errors="surrogateescape")
 
 
 def is_disabled(value: "str | None") -> bool:
@@ -51,30 +93,38 @@ def project_of_session(environ: dict[bytes, bytes]) -> bytes:
         folder, own = posix.getcwdb(), environ.get(b"HOME", b"")
     except OSError:  # the folder is gone
         return b""
-    while folder not in (b"", b"/", own):  # the person's own settings stand in the home folder
+    while folder not in (b"", b"/"):
+        if _is_home(folder, own, _set_by(environ, folder)):
+            return b""  # the person's own settings stand in the home folder
         if any(_read(folder + file) for file in FILES):
             return folder
         folder = folder.rpartition(b"/")[0]
     return b""
 
 
-def _named(data: bytes, ours: list[bytes]) -> list[bytes]:
-    """Return memlayer's variables that a settings file sets.
+def _named(data: bytes) -> "dict[str, object] | None":
+    """Return the variables that a settings file sets.
 
-    All of them where only the host may know, whose parser takes more than this one (any length and depth, numbers of
-    any size, UTF-16).
+    None where only the host may know, whose parser takes more than this one (any length and depth, numbers of any size,
+    UTF-16).
     """
     import json
 
     if len(data) > MAX_BYTES:
-        return ours
+        return None
     try:
         settings = json.loads(data.decode("utf-8-sig", "replace"))  # as the host does with bytes that are no UTF-8
     except (ValueError, RecursionError):
-        return ours
+        return None
     variables = settings.get("env") if isinstance(settings, dict) else None
-    names = variables if isinstance(variables, dict) else {}
-    return [name for name in ours if name.decode("utf-8", "replace") in names]
+    return variables if isinstance(variables, dict) else {}
+
+
+def _is_in(path: bytes, folder: bytes) -> bool:
+    """True for a path in a folder, whatever links lead there."""
+    from posixpath import realpath
+
+    return (realpath(path) + b"/").startswith(realpath(folder) + b"/")
 
 
 def _is_same(folder: bytes, other: bytes) -> bool:

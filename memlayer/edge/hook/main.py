@@ -1,7 +1,8 @@
 """The fail-open edge of a hook process.
 
 Read stdin, forward it or keep it, print the answer, exit 0 whatever happens. With a live daemon this file and
-edge.ipc.protocol are all that is imported. Edge.home.project_env too where MEMLAYER_ variables are set.
+edge.ipc.protocol are all that is imported. Edge.home.project_env too where MEMLAYER_ variables are set, or the project
+has settings.
 """
 
 # Built in, as `select` is not everywhere: that import costs up to 0.4 ms.
@@ -57,7 +58,7 @@ def serve(event: str) -> None:
     at_ms = time.time_ns() // 1_000_000
     raw = with_facts(read_object(0), environ)
     project_dir = environ.get(b"CLAUDE_PROJECT_DIR", b"")
-    if any(name.startswith(b"MEMLAYER_") for name in environ):
+    if may_be_set_by(project_dir) or any(name.startswith(b"MEMLAYER_") for name in environ):
         from memlayer.edge.home.project_env import drop_project_variables
 
         drop_project_variables(environ, project_dir)
@@ -83,6 +84,15 @@ def serve(event: str) -> None:
         write_all(1, answer)
     except OSError:  # the host has gone, or reads no more: the event is durable, and a log entry would count as lost
         return
+
+
+def may_be_set_by(project_dir: bytes) -> bool:
+    """True for a project with settings: they may set variables."""
+    try:
+        posix.stat(project_dir + b"/.claude")
+    except OSError:
+        return False
+    return bool(project_dir)
 
 
 def with_facts(raw: bytes, environ: "dict[bytes, bytes]") -> bytes:
