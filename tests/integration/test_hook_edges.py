@@ -49,9 +49,14 @@ def test_launchers_expand_tilde_home(tmp_path: Path, start: str) -> None:
     stand_in.write_text("#!/bin/sh\necho started\n")
     stand_in.chmod(0o755)
     (tmp_path / "내 mem" / "python").write_text("%s\n" % stand_in)
+    environment = {
+        "HOME": str(tmp_path),
+        "MEMLAYER_HOME": "~/내 mem",
+        "PATH": "",
+        "CLAUDE_PROJECT_DIR": str(tmp_path / "x"),
+    }
     done = subprocess.run(
-        ["/bin/sh", str(ROOT / start), "stop"], env={"HOME": str(tmp_path), "MEMLAYER_HOME": "~/내 mem", "PATH": ""},
-        capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=20, check=False,
+        ["/bin/sh", str(ROOT / start), "stop"], env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=20, check=False,
     )  # fmt: skip
     assert (done.stdout, done.returncode) == ("started\n", 0)
 
