@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import html
 import re
 import time
 import unicodedata
@@ -25,12 +27,20 @@ _FORGED = re.compile(r"\[(?=\s*/?\s*(?:mem\s*:|memory\s+context))", re.IGNORECAS
 _HALF = re.compile(
     r"(\(\s*/?\s*(?:mem\s*:|memory\s+context)[^\[\]()\uff3d\u3011\u3015]{0,80})[\]\uff3d\u3011\u3015]", re.IGNORECASE
 )
-# Whatever could open or close a tag, of any name: `a < b` and `x < 5` cannot.
-_TAG = re.compile(r"<(?=[/|!?]|[^\W\d_]|\s/?\s?[^\W\d_][\w:.-]{0,60}(?:\s[\w:-]{1,60}\s?=[^<>]{0,200})?\s?/?\s?>)")
-_ESCAPED = re.compile(r"(?:&(?:amp;)*lt;?|&#0*60;?|&#x0*3c;?|\\u003c|\\x3c)(?=\s*/?\s*[^\W\d_]|\|)", re.IGNORECASE)
+# Whatever could open or close a tag, of any name: `a < b`, `x < 5` and `i <= n` cannot.
+_TAG = re.compile(
+    r"<(?=[/|!?]|[^\W\d_]|\s/?\s?[^\W\d_][\w:.-]{0,60}(?:\s[\w:-]{1,60}\s?=[^<>]{0,200})?\s?/?\s?>"
+    r"|(?![=-]\s)[^\w\s<>]{1,2}\s?/?[^\W\d_]\w[\w:.-]{0,60}\s?[^\w\s<>]{0,2}>)"
+)
+_ESCAPED = re.compile(
+    r"(?:&(?:amp;)*(?P<entity>[a-z]{2,8};?|#0*\d{2,6};?|#x0*[0-9a-f]{2,5};?)|\\[ux]\{?(?P<code>[0-9a-f]{4}|[0-9a-f]{2})\}?)"
+    r"(?=\s*[^\w\s&;]{0,2}\s*[^\W\d_]|\|)",
+    re.IGNORECASE,
+)
 # Signs that only look like `<` also quote a title: a tag has a Latin name and its end behind it.
-_CLOSERS = "[>\u203a\u3009\u27e9\u276f\u2771\u232a\u300b\u27eb\xbb\u226b\u02c3\u1433\u276d]"
-_NAMED_TAG = re.compile(r"\s*/?\s*[a-z][a-z0-9][\w:.-]{0,60}(?:\s[\w:-]{1,60}\s?=|\s?/?\s?%s)|\|" % _CLOSERS)
+_NAMED_TAG = re.compile(
+    r"\s*[^\w\s]{0,2}\s*(?P<name>[^\W\d_]\w[\w:.-]{0,60})(?:\s[\w:-]{1,60}\s?=|(?P<closers>\s?[^\w\s]{1,2}\s?[^\w\s]?))|\|"
+)
 # Marks of the formats in which models are trained: `[INST]`, `[/INST]`, `### Instruction:`. `rows[user]` is code.
 _ROLE = re.compile(
     r"(?:(?<![\w\])])\[|\[(?=\s*/))(\s*/?\s*(?:inst|sys(?:tem)?(?:[_ ]\w+)?|(?:available|tool)_\w+"
@@ -40,17 +50,16 @@ _ROLE = re.compile(
 _TITLE = re.compile(r"(?<![\w#])#{2,}\s*(?=[^\W\d_][\w -]{1,30}[:\uff1a])")
 _SPACE = re.compile(r"\s+")
 # A model reads `[mеm:…]` with a Cyrillic е, in small capitals or with marks, as the letters they look like.
-_BRACKET = re.compile(
-    "([\\[<\uff3b\uff1c\ufe64\u3010\u3014\u3016\u2772\u27e6\u2045\ufe5d"
-    "\u2039\u2329\u276c\u276e\u2770\u27e8\u27ea\u3008\u300a\xab\u226a\u02c2\u1438])(?=(.{1,160}))"
-)
+_BRACKET = re.compile("([\\[<\u1438]|[^\\w\\s\\x00-\\x7f])(?=(.{1,160}))")
+# By the names of Unicode, which has hundreds of either.
+_ANGLES = ("ANGLE", "LESS-THAN", "GREATER-THAN", "CHEVRON", "ARROWHEAD", "PRECEDES", "SUCCEEDS", "SYLLABICS PA")
+_TITLES = "\xab\u2039\u3008\u300a\u27e8\u27ea\u2329"  # quote titles, too, in any script
 _FULL_ANGLES = "<\uff1c\ufe64"
-_SQUARE = "[\uff3b\u3010\u3014\u3016\u2772\u27e6\u2045\ufe5d"
 _LETTERS = str.maketrans(
-    "\u0430\u0435\u043e\u0440\u0441\u0445\u0443\u043c\u0442\u0456\u0455\u043d\u03bf\u03b5\u03c4\u03bd\u0501\u1d0d\u0131\ua789\u02d0\u2236\u0589"
+    "\u0430\u0435\u043e\u0440\u0441\u0445\u0443\u043c\u0442\u0456\u0455\u043d\u03bf\u03b5\u03c4\u03bd\u0501\u1d0d\u0131\ua789\u02d0\u2236\u0589\u1433"
     # small capitals
     "\u1d00\u0299\u1d04\u1d05\u1d07\ua730\u0262\u029c\u026a\u1d0a\u1d0b\u029f\u0274\u1d0f\u1d18\u0280\ua731\u1d1b\u1d1c\u1d20\u1d21\u028f\u1d22",
-    "aeopcxymtisnoetndmi::::abcdefghijklnoprstuvwyz",
+    "aeopcxymtisnoetndmi::::>abcdefghijklnoprstuvwyz",
 )
 
 _CITED = re.compile(r"\[\s*mem\s*:\s*([^\]\s]+?)\s*\]", re.IGNORECASE)
@@ -82,9 +91,16 @@ def flatten(text: str) -> str:
     No control or invisible character, forged citation or header, tag, or mark of a model's roles.
     """
     out = _SPACE.sub(" ", plain(text)).strip()
-    out = _TAG.sub("‹", _ESCAPED.sub("‹", _FORGED.sub("(", out)))
+    out = _TAG.sub("‹", _ESCAPED.sub(_unescaped, _FORGED.sub("(", out)))
     out = _TITLE.sub("", _ROLE.sub(r"(\1)", out))
     return _HALF.sub(r"\1)", out if out.isascii() else _BRACKET.sub(_disarmed, out))
+
+
+def _unescaped(escaped: re.Match[str]) -> str:
+    """The escape, or a harmless sign for one that opens a tag."""
+    entity, code = escaped.groups()
+    sign = html.unescape("&" + entity) if entity else chr(int(code, 16))
+    return "‹" if sign == "<" or (len(sign) == 1 and not sign.isascii() and _kind(sign) == "<") else escaped.group()
 
 
 def _disarmed(bracket: re.Match[str]) -> str:
@@ -93,15 +109,32 @@ def _disarmed(bracket: re.Match[str]) -> str:
     Letters that only look like those of a header, a citation or a host's tag count as those.
     """
     sign, after = bracket.groups()
+    kind = _kind(sign)
+    if not kind:
+        return str(sign)
     bare = "".join(char for char in unicodedata.normalize("NFKD", after) if not unicodedata.combining(char))
     seen = unicodedata.normalize("NFKC", bare).casefold().translate(_LETTERS)
-    if sign in _SQUARE:
+    if kind == "[":
         before = bracket.string[max(0, bracket.start() - 1) : bracket.start()]
-        square = before + "[" + re.sub(r"[\u3011\u3015]", "]", seen)
+        square = before + "[" + "".join("]" if _kind(char) == "[" else char for char in seen)
         is_mark = _FORGED.match(square, len(before)) or _ROLE.match(square, len(before))
         return "(" if is_mark else str(sign)
-    is_tag = _TAG.match("<" + seen) if sign in _FULL_ANGLES else _NAMED_TAG.match(seen)
-    return "‹" if is_tag else str(sign)
+    if sign in _FULL_ANGLES:
+        return "‹" if _TAG.match("<" + seen) else str(sign)
+    named = _NAMED_TAG.match(seen)
+    if named is None or (sign in _TITLES and not (named.group("name") or "a").isascii()):
+        return str(sign)
+    closers = named.group("closers") or ">"
+    return "‹" if any(char in "=>" or _kind(char) == "<" for char in closers) else str(sign)
+
+
+@functools.cache
+def _kind(sign: str) -> str:
+    """Return `<` or `[` for a sign that is read as one, else ""."""
+    name = unicodedata.name(sign, "")
+    if any(word in name for word in _ANGLES):
+        return "<"
+    return "[" if "BRACKET" in name and "CORNER" not in name else ""
 
 
 def cut(text: str, max_chars: int) -> str:

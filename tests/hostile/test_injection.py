@@ -274,6 +274,13 @@ def test_no_mark_of_a_host_or_a_format_comes_back(text: str, mark: str) -> None:
         "items[user]s", "#12: fixed", "C# is fine", "# comment", "〈메모〉를 읽다", "《시스템》 공지", "«그»",
         "한글 items[user]s", "배열[user] 값", "값 rows [0][user] 순서", "[b]굵게[/b] 표시", "[red]RED[/red]",
         "경로 [/login] 추가", "route [/login] added", "배열[0] < 배열[1]", "[TODO] later", "R&D lt 5",
+        "“system” 이라는 말", "‘important’ 표시", "「system」 폴더", "a ≤ b ≺ c", "x <= y and y >= z", "f <- x -> y",
+        "10 <% 20", "⟨ψ|φ⟩ 내적",
+        "⟨x, y⟩ 좌표", "R&D team", "&amp; system", "&copy;system", "\\u0041bc", "\\x41bc", "a &b c",
+        "· system: 결제", "→ important", "① 결제 ② 배송", "<%", "a <- b, c -> d",
+        "<=> 연산자", "「Kubernetes 인 액션」", "x ⋖ y", "⟦x⟧의 뜻", "〔참고〕 문서", "i <=n && n=> 3", "★system★",
+        "<3 <3",
+        "⟨kim, lee⟩", "〈결제 모듈〉", "《이펙티브 파이썬》",
     ],
 )  # fmt: skip
 def test_code_and_titles_stay(text: str) -> None:

@@ -56,7 +56,8 @@ def test_launchers_expand_tilde_home(tmp_path: Path, start: str) -> None:
         "CLAUDE_PROJECT_DIR": str(tmp_path / "x"),
     }
     done = subprocess.run(
-        ["/bin/sh", str(ROOT / start), "stop"], env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=20, check=False,
+        ["/bin/sh", str(ROOT / start), "stop"], env=environment, capture_output=True, text=True,
+        stdin=subprocess.DEVNULL, timeout=20, check=False,
     )  # fmt: skip
     assert (done.stdout, done.returncode) == ("started\n", 0)
 
