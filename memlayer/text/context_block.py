@@ -130,7 +130,7 @@ def _disarmed(bracket: re.Match[str]) -> str:
 
 @functools.cache
 def _kind(sign: str) -> str:
-    """Return `<` or `[` for a sign that is read as one, else ""."""
+    """Return `<` or `[` for a sign read as one, else ""."""
     name = unicodedata.name(sign, "")
     if any(word in name for word in _ANGLES):
         return "<"
