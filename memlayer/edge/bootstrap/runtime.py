@@ -52,6 +52,16 @@ PASSED_ON_PREFIXES = ("LC_", "PIP_", "UV_", "XDG_", "MEMLAYER_")
 PASSED_ON_PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "FTP_PROXY")
 
 
+def remembers_python(home: str) -> bool:
+    """True if `<home>/python` names an existing interpreter."""
+    try:
+        with open(remembered_python(home), encoding="utf-8", errors="surrogateescape") as stream:
+            named = stream.readline().rstrip("\n")
+    except OSError:
+        return False
+    return os.path.isabs(named) and os.path.isfile(named) and os.access(named, os.X_OK)
+
+
 def runtime_dir(home: str) -> str:
     """Return the venv to use.
 

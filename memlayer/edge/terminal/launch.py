@@ -38,7 +38,7 @@ def main(root: str, argv: list[str]) -> int:
         if COMPLETION in os.environ and python is None:
             return 0  # a Tab builds no runtime
         is_bare = python is None and argv[:1] and argv[0] in BARE
-        program = [sys.executable, "-I", "-S"] if is_bare else [python or ensure_runtime(home, root), "-I"]
+        program = [sys.executable, "-I", "-S"] if is_bare else [ensure_runtime(home, root), "-I"]
     except MemlayerError as error:
         return streams.tell_error(argv, str(error), streams.USER_ERROR)
     except OSError as error:
@@ -65,6 +65,14 @@ def ensure_runtime(home: str, root: str, *, is_quiet: bool = False, wait: bool =
 
         with provision.progress(is_quiet=is_quiet) as report:
             python = provision.build_runtime(home, root, report, wait=wait)
+    elif not runtime.remembers_python(home) and os.path.isdir(home):
+        from contextlib import suppress
+
+        from memlayer.edge.bootstrap import provision
+
+        # It only makes the next start quicker. A verb must not end here because the disk is full: doctor says so.
+        with suppress(OSError):
+            provision.remember_python(home, python)
     return python or ""
 
 
