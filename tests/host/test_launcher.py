@@ -54,7 +54,7 @@ def launch(root: Path, stem: str, **environ: str) -> subprocess.CompletedProcess
     return subprocess.run(
         ["/bin/sh", f"{root}/hooks/run", stem],
         input='{"prompt": "안녕"}',
-        env={"PATH": "/nonexistent", **environ},
+        env={"PATH": "/nonexistent", "CLAUDE_PROJECT_DIR": str(root), **environ},  # as the host names it
         capture_output=True,
         text=True,
         timeout=30,
@@ -137,7 +137,12 @@ def test_registered_command_never_fails(root: Path, home: Path, broken: str) -> 
         done = subprocess.run(
             ["/bin/sh", "-c", command],
             input="{}",
-            env={"PATH": os.defpath, "MEMLAYER_HOME": str(home), "CLAUDE_PLUGIN_ROOT": str(root)},
+            env={
+                "PATH": os.defpath,
+                "MEMLAYER_HOME": str(home),
+                "CLAUDE_PLUGIN_ROOT": str(root),
+                "CLAUDE_PROJECT_DIR": str(root),
+            },
             capture_output=True,
             text=True,
             timeout=30,

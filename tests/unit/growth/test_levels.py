@@ -12,7 +12,6 @@ from memlayer.model import CITED, OPENED, SHOWN, Event, Memory, citation_of, rep
 from memlayer.ports import MemoryQuery, RetentionCutoffs
 from memlayer.turns.evidence import Evidence, Method, to_json
 from memlayer.turns.remembered import BY_MODEL
-from memlayer.view.texts import proof
 from tests.support.memory_store import MemoryStore
 
 NOW = 400 * DAY_MS
@@ -142,10 +141,6 @@ def test_level_is_reached_by_the_sessions_that_used_a_note_shown_at_thirty_start
         for how in (SHOWN, CITED) if at < cited else (SHOWN,):
             store.put_usages([usage_of(made, how, session_id="t%d" % at, prompt_id="p", at_ms=NOW - at)])
     assert grow(facts_of(store, [made])[made.id], NOW).level == level
-
-
-def test_page_has_a_word_for_each_level_but_the_first() -> None:
-    assert [bool(proof(int(level))) for level in Level] == [False, True, True, True, True]
 
 
 def test_renewal_writes_what_changed_and_is_idempotent() -> None:
