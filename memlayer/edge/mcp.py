@@ -9,16 +9,20 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
+import select
 import sys
 import threading
 import time
 
 from memlayer import __version__
+from memlayer.edge.bootstrap.program import ENDS, LOOK_S, Program
 from memlayer.edge.home.agents import IN_SHELLS, OTHERS, mark_in, session_folder
 from memlayer.edge.home.project_env import is_disabled
 
 TYPE_CHECKING = False  # type checkers look for it, without importing `typing`
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from typing import Any
 
 SERVER_NAME = "memlayer"
@@ -32,6 +36,10 @@ INSTRUCTIONS = (
 MAX_QUERY_CHARS = 2_000
 MAX_IDS = 20
 SEARCHED_BY = ("query", "file", "error")  # of mem-search. Any will do
+SEARCHED_BY_WORDS = ("query", "error")
+# Sent by clients and models for an option that they leave out; written in any case, and between quotes or brackets.
+UNSET = frozenset(("", "null", "none", "undefined", "nil", "nan", "n/a", "없음"))
+_AROUND = " \t\r\n\"'`<>()[]{}.,:*_-"
 
 NOTE_KINDS = ("decision", "preference", "fact", "cause", "attempt", "commitment")  # of kinds.NOTED
 _IDS = {"type": "array", "items": {"type": "string"}, "description": "Ids, as in [mem:id]"}
@@ -42,6 +50,8 @@ MAX_LINE_BYTES = 1 << 20
 MAX_CALLS = 4  # at a time. The next one waits for its turn
 DAEMON_WAIT_S = 5.0  # for a daemon that has to be started
 ANSWER_S = 5.0
+_END_BYTES = 2_000  # of a line that is too long: its id stands there
+_ID = rb'"id"\s*:\s*("[^"\\]{1,200}"|-?\d{1,18})(?=\s*[,}])'
 PARSE_ERROR, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS = -32700, -32600, -32601, -32602
 
 
@@ -97,10 +107,7 @@ TOOLS = (
             "subject": {"type": "string", "description": "What it belongs to, such as checkout or tests"},
             "quote": {"type": "string", "description": "Words of the user, or of a tool's output, that prove it"},
             "files": {"type": "array", "items": {"type": "string"}, "description": "Paths that it is about"},
-            "replaces": {
-                **_IDS,
-                "description": "Ids of memories that it makes untrue; never the user's own",
-            },
+            "replaces": {**_IDS, "description": "Ids of memories that it makes untrue; never the user's own"},
         },
         "text",
         writes=True,
@@ -112,46 +119,115 @@ BY_NAME = {tool["name"]: tool for tool in TOOLS}
 
 
 def checked(tool: dict[str, Any], arguments: object) -> dict[str, Any]:
-    """Return the arguments that the tool knows. Raises ValueError for the model."""
-    if arguments is None:
-        arguments = {}
+    """Return the arguments that the tool knows. Raises ValueError for the model.
+
+    What means nothing is unset, and what can mean one thing only is taken for that.
+    """
+    arguments = {} if _is_unset(arguments) else _decoded(arguments)
     if not isinstance(arguments, dict):
         raise ValueError("arguments: an object is expected")
+    given = {_plain(name): value for name, value in arguments.items() if not _is_unset(value)}
+    given.update((name, value) for name, value in arguments.items() if not _is_unset(value))
     known = {}
-    for name, schema in tool["inputSchema"]["properties"].items():
-        if arguments.get(name) is not None:
-            known[name] = _value(name, schema, arguments[name])
-    if tool["name"] == "mem-search" and not any(known.get(name) for name in SEARCHED_BY):
-        raise ValueError("query is missing")
-    missing = [name for name in tool["inputSchema"].get("required", ()) if not known.get(name)]
-    if missing:
-        raise ValueError("%s is missing" % missing[0])
+    properties = tool["inputSchema"]["properties"]
+    for name, schema in properties.items():
+        if (value := given.get(name, given.get(_plain(name)))) is not None:
+            known[name] = _value(name, schema, value)
+    is_search = tool["name"] == "mem-search" and known.get("kind") != "task"
+    if is_search and not any(known.get(name) for name in SEARCHED_BY):
+        word = arguments.get("query")
+        if not isinstance(word, str) or not word.strip(_AROUND):
+            raise ValueError("query is missing: text, or a file or error, is expected")
+        known["query"] = word  # "null": the word is meant
+    for name in tool["inputSchema"].get("required", ()):
+        if not known.get(name):
+            raise ValueError("%s is missing: %s is expected" % (name, _takes(name, properties[name])))
     return known
+
+
+def _is_unset(value: object) -> bool:
+    """Return whether a value means nothing."""
+    value = _single(value)
+    parts = value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else [value]
+    return all(
+        part is None
+        or part is False
+        or part != part
+        or (isinstance(part, str) and part.strip(_AROUND).casefold() in UNSET)
+        for part in parts
+    )  # what differs from itself is no number
+
+
+def _single(value: object) -> object:
+    """Return what stands in a list or an object of one element."""
+    while isinstance(value, (list, dict)) and (len(value) == 1 or ("id" in value and isinstance(value, dict))):
+        value = value[0] if isinstance(value, list) else value.get("id", next(iter(value.values())))
+    return value
+
+
+def _decoded(value: object) -> object:
+    """Return a list or an object, sent as JSON in a text."""
+    try:
+        return json.loads(value) if isinstance(value, str) and value.strip()[:1] in ("[", "{") else value
+    except (ValueError, RecursionError):
+        return value
+
+
+def _plain(name: str) -> str:
+    """Return a name in small letters and the singular."""
+    return name.strip(_AROUND).casefold().rstrip("s")
+
+
+def _takes(name: str, schema: dict[str, Any]) -> str:
+    """Return what an argument takes, in words."""
+    if schema["type"] == "array":
+        return "a list of paths" if name == "files" else "a list of ids, as in [mem:id],"
+    if schema["type"] == "integer":
+        return "a number from %d%s" % (schema["minimum"], " to %d" % schema["maximum"] if "maximum" in schema else "")
+    return "one of %s" % ", ".join(schema["enum"]) if "enum" in schema else "text"
 
 
 def _value(name: str, schema: dict[str, Any], value: object) -> object:
     """A value of the schema's type, within its bounds. Raises ValueError."""
+    shown = "a list" if isinstance(value, list) else "an object" if isinstance(value, dict) else "%.60r" % (value,)
+    bad = ValueError("%s: %s is expected, not %s" % (name, _takes(name, schema), shown))
     if schema["type"] == "array":
-        # Models write a single id as a string, and several with commas.
-        ids = value.replace(",", " ").split() if isinstance(value, str) else value
-        if not isinstance(ids, list) or not all(isinstance(name, str) for name in ids):
-            raise ValueError("%s: a list of ids is expected" % name)
-        if len(ids) > MAX_IDS:
-            raise ValueError("%s: at most %d at once" % (name, MAX_IDS))
-        return ids
+        return _listed(name, _decoded(value), bad)
+    if isinstance(_single(_decoded(value)), (str, int, float)):
+        value = _single(_decoded(value))
+    elif name in SEARCHED_BY_WORDS and isinstance(value, list) and all(isinstance(word, str) for word in value):
+        value = " ".join(value)
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise bad
     if schema["type"] == "integer":
-        if isinstance(value, str) and value.strip().isdigit() and len(value) < 10:
-            value = int(value)
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:
-            raise ValueError("%s: a number is expected" % name)
-        return int(max(schema.get("minimum", 0), min(schema.get("maximum", 2**31), value)))
-    if not isinstance(value, str):
-        raise ValueError("%s: a string is expected" % name)
-    if "enum" in schema and value not in schema["enum"]:
-        raise ValueError("%s: one of %s is expected" % (name, ", ".join(schema["enum"])))
-    if name == "query":
-        return value[:MAX_QUERY_CHARS]
-    return value
+        try:
+            number = float(value)
+        except ValueError:
+            raise bad from None
+        return int(max(schema["minimum"], min(schema.get("maximum", 2**31), number)))
+    if "enum" in schema:
+        named = [option for option in schema["enum"] if _plain(option) == _plain(str(value))]
+        if not named:
+            raise bad
+        return named[0]
+    return str(value)[:MAX_QUERY_CHARS] if name == "query" else str(value)
+
+
+def _listed(name: str, value: object, bad: ValueError) -> list[str]:
+    """Return ids or paths, each as text. Raises ValueError, or `bad`."""
+    # Models write a single id as a string, and several with commas. A path in a list may hold blanks.
+    is_whole = name == "files" and not isinstance(value, str)
+    value = _single(value) if isinstance(value, dict) else value
+    found: list[str] = []
+    for item in value if isinstance(value, list) else [value]:
+        one = _single(item)
+        if isinstance(one, bool) or (not isinstance(one, (str, int, float)) and one is not None):
+            raise bad
+        found += [str(one)] if is_whole else str(one).replace(",", " ").split()
+    found = [one for one in found if not _is_unset(one)]
+    if len(found) > MAX_IDS:
+        raise ValueError("%s: at most %d at once" % (name, MAX_IDS))
+    return found
 
 
 class McpSession:
@@ -171,20 +247,24 @@ class McpSession:
         self._writing = threading.Lock()
         self._calls = threading.BoundedSemaphore(MAX_CALLS)
         self._running: list[threading.Thread] = []
+        self._program = Program()
 
     def serve(self, source: int, sink: int) -> None:
         """Answer lines of fd `source` on `sink`, then finish running calls."""
         self._sink = sink
         try:
-            for line in lines_of(source):
-                if line is None:
-                    self._send(error_of(None, PARSE_ERROR, "the line is longer than %d bytes" % MAX_LINE_BYTES))
+            for line in lines_of(source, self._program.is_replaced):
+                if isinstance(line, LongLine):
+                    says = "the line is longer than %d bytes: send less" % MAX_LINE_BYTES
+                    self._send(error_of(line.id(), INVALID_REQUEST, says))
                 elif line.strip():
                     self._take(line)
         except (BrokenPipeError, KeyboardInterrupt):
             return
         for thread in self._running:
             thread.join(ANSWER_S)
+        if self._program.is_changed():
+            print(ENDS, file=sys.stderr)
 
     def _take(self, line: bytes) -> None:
         """Answer a line; tool calls in threads, so that pings pass."""
@@ -276,6 +356,8 @@ class McpSession:
 
     def _failed(self, name: object, bad: Exception) -> str:
         """Log an unexpected error, if the disk takes it; return the answer."""
+        if isinstance(bad, ImportError) and self._program.is_changed():
+            return "Error: " + ENDS
         from memlayer.edge.home import error_log, paths
 
         tool = name if isinstance(name, str) and name in BY_NAME else "the tool"
@@ -300,30 +382,35 @@ def error_of(number: object, code: int, says: str) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": says}}
 
 
-def lines_of(source: int):  # type: ignore[no-untyped-def]  # Iterator[bytes | None], without importing typing
-    """Yield each line, None for long ones; holds two at most."""
-    kept, is_skipping = b"", False
+class LongLine(bytes):
+    """The two ends of a line that is too long."""
+
+    def id(self) -> object:
+        """Return the id beside the request's method; None without one."""
+        found = re.match(rb"\s*\{[^{}]*?" + _ID, self) or re.search(_ID + rb"[^{}]*\}\s*$", self)
+        return json.loads(found.group(1)) if found else None
+
+
+def lines_of(source: int, is_over: Callable[[], bool] = lambda: False) -> Iterator[bytes]:
+    """Yield each line; of a long one its ends."""
+    kept, head = b"", b""
     while True:
-        try:
-            data = os.read(source, 1 << 16)
-        except InterruptedError:
+        if not select.select([source], [], [], LOOK_S)[0]:
+            if is_over():
+                return
             continue
+        data = os.read(source, 1 << 16)
         if not data:
-            if kept and not is_skipping:
-                yield kept
+            if kept or head:
+                yield LongLine(head + kept[-_END_BYTES:]) if head else kept
             return
-        *whole, rest = (kept + data).split(b"\n")
+        *whole, kept = (kept + data).split(b"\n")
         for line in whole:
-            if is_skipping:
-                is_skipping = False
-            else:
-                yield line if len(line) <= MAX_LINE_BYTES else None
-        kept = rest
-        if is_skipping:
-            kept = b""
-        elif len(kept) > MAX_LINE_BYTES:
-            yield None
-            kept, is_skipping = b"", True
+            is_long = head or len(line) > MAX_LINE_BYTES
+            yield LongLine((head or line[:_END_BYTES]) + line[-_END_BYTES:]) if is_long else line
+            head = b""
+        if head or len(kept) > MAX_LINE_BYTES:
+            head, kept = head or kept[:_END_BYTES], kept[-_END_BYTES:]
 
 
 def _is_id(number: object) -> bool:
@@ -343,7 +430,6 @@ def main(root: str, home: str, argv: list[str]) -> int:
     if mark and argv:  # typed by a model: a host sets none of these for its servers
         print("memlayer: " + OTHERS % mark, file=sys.stderr)
         return 1
-    project = session_folder(os.environ, home) if mark else os.environ.get("CLAUDE_PROJECT_DIR") or os.getcwd()
     if argv[:1] == ["--project"] and len(argv) == 2:
         project = os.path.abspath(os.path.expanduser(argv[1]))
     elif argv == ["--all-projects"]:
@@ -351,6 +437,9 @@ def main(root: str, home: str, argv: list[str]) -> int:
     elif argv:
         print("Usage: memlayer mcp [--project FOLDER | --all-projects]", file=sys.stderr)
         return 2
+    else:
+        told = "" if mark else os.environ.get("CLAUDE_PROJECT_DIR")
+        project = told or session_folder(os.environ, home)
     session = os.environ.get("CLAUDE_CODE_SESSION_ID", "")
     is_off = is_disabled(os.environ.get("MEMLAYER_DISABLE"))
     McpSession(root, home, project=project, session=session, is_disabled=is_off).serve(0, 1)

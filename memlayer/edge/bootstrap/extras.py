@@ -26,11 +26,8 @@ EXTRAS = {"anthropic": "anthropic>=2.12,<3", "openai": "openai>=3.54,<4"}
 
 def remembered(home: str) -> list[str]:
     """Return the names of the extras to install with a runtime."""
-    try:
-        with open(_file(home), encoding="utf-8", errors="replace") as stream:
-            return [name for name in stream.read().split() if name in EXTRAS]
-    except OSError:
-        return []
+    named = paths.read_start(_file(home), 4096).decode("utf-8", "replace").split()
+    return [name for name in named if name in EXTRAS]
 
 
 def remember(home: str, names: Iterable[str]) -> None:

@@ -149,20 +149,15 @@ def notice(
 
 
 def _holds(path: str, content: bytes) -> bool:
-    try:
-        with open(path, "rb") as file:
-            return file.read(len(content) + 1) == content
-    except OSError:
-        return False
+    return paths.read_start(path, len(content) + 1) == content
 
 
 def ready(home: str) -> str:
     """Return a line for the person, once, after a setup's notice."""
     noticed = os.path.join(home, "setup.noticed")
     try:
-        with open(noticed, "rb") as file:
-            if file.read(len(PREPARING)) != PREPARING:
-                return ""
+        if paths.read_start(noticed, len(PREPARING)) != PREPARING:
+            return ""
         os.unlink(noticed)  # of two calls at once only the first succeeds
     except OSError:
         return ""

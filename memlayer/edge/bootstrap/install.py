@@ -52,21 +52,26 @@ KEPT_OUT = {
     "PIP_REQUIRE_VIRTUALENV", "PIP_NO_BINARY", "PIP_DRY_RUN", "PIP_QUIET", "PIP_VERBOSE", "PIP_REPORT",
     "UV_PYTHON", "UV_SYSTEM_PYTHON", "UV_CONSTRAINT", "UV_OVERRIDE", "UV_PROJECT_ENVIRONMENT", "UV_NO_BINARY",
 }  # fmt: skip
+_CHECK_INDEX = ": check the connection, HTTPS_PROXY, SSL_CERT_FILE, PIP_INDEX_URL, UV_INDEX_URL"
 # Sign in the output -> remedy. The first match counts.
 HINTS = (
     (
         re.compile(
             "name resolution|Name or service not known|nodename nor servname|dns error|Network is unreachable"
-            "|NewConnectionError|tcp connect error|Connection refused|timed out|ConnectTimeout|ReadTimeout|ProxyError"
-            "|SSLError|UnknownIssuer|peer certificate|40[137] (Client Error|Error|Unauthorized|Forbidden|Proxy)",
+            "|NewConnectionError|tcp connect error|connection broken by|Failed to fetch|Could not fetch|redirects"
+            "|Connection refused|timed out|ProxyError|SSLError|UnknownIssuer|peer certificate"
+            "|40[137] (Client Error|Error|Unauthorized|Forbidden|Proxy)",
             re.IGNORECASE,
         ),
-        "the package index cannot be reached: check the connection, HTTPS_PROXY, SSL_CERT_FILE, PIP_INDEX_URL, "
-        "UV_INDEX_URL",
+        "the package index cannot be reached" + _CHECK_INDEX,
     ),
     (
-        re.compile("No matching distribution|No solution found|no wheels"),
+        re.compile(r"no wheels|from versions: \d"),  # it has named what it has
         "the package index has no build for this machine: docs/install.md has the platforms",
+    ),
+    (
+        re.compile("No matching distribution|No solution found"),
+        "the package index does not answer, or has no build for this machine (docs/install.md)" + _CHECK_INDEX,
     ),
 )
 MAX_LINE_CHARS = 300
@@ -149,7 +154,7 @@ def open_log(path: str) -> BinaryIO:
     with contextlib.suppress(OSError):
         if os.stat(path).st_size > MAX_LOG_BYTES:
             flags |= os.O_TRUNC
-    return open(os.open(path, flags, paths.FILE_MODE), "ab", buffering=0)
+    return open(paths.open_fd(path, flags), "ab", buffering=0)
 
 
 def install_environ(environ: Mapping[str, str]) -> dict[str, str]:

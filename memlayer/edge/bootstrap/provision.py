@@ -63,7 +63,7 @@ def build_runtime(home: str, root: str, report: Report, *, wait: bool = True) ->
         )
     for folder in (home, paths.logs(home), runtime.runtimes(home)):
         paths.make_folder(folder)
-    with open(os.open(runtime.build_lock(home), os.O_WRONLY | os.O_CREAT, paths.FILE_MODE), "wb") as lock:
+    with open(paths.open_fd(runtime.build_lock(home), os.O_WRONLY | os.O_CREAT), "wb") as lock:
         while True:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

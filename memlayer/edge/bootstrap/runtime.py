@@ -39,7 +39,7 @@ remembered_python = paths.under("python")
 # model or for embeddings comes on top: daemon_variables().
 KEPT_NAMES = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "CLAUDE_CONFIG_DIR")
 KEPT_PREFIX = "MEMLAYER_"
-MAX_NAMES_CHARS = 4000
+MAX_LINE_BYTES = 4096  # of a file with a line
 # The daemon's many threads would each keep a heap of their own: two hold a third less memory, and none waits for them.
 DAEMON_ENVIRONMENT = {"MALLOC_ARENA_MAX": "2", "ARROW_DEFAULT_MEMORY_POOL": "system"}
 # How long hooks leave a failed setup alone: without a network each prompt would otherwise start a setup.
@@ -54,11 +54,8 @@ PASSED_ON_PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "FTP_
 
 def remembers_python(home: str) -> bool:
     """True if `<home>/python` names an existing interpreter."""
-    try:
-        with open(remembered_python(home), encoding="utf-8", errors="surrogateescape") as stream:
-            named = stream.readline().rstrip("\n")
-    except OSError:
-        return False
+    line = paths.read_start(remembered_python(home), MAX_LINE_BYTES).partition(b"\n")[0]
+    named = line.decode("utf-8", "surrogateescape")
     return os.path.isabs(named) and os.path.isfile(named) and os.access(named, os.X_OK)
 
 
@@ -102,8 +99,8 @@ def find_runtime(home: str, root: str) -> str | None:
 def has_its_packages(venv: str) -> bool:
     """True if every package still exists by name; `doctor` looks deeper."""
     try:
-        with open(os.path.join(venv, CONTENTS), encoding="utf-8", errors="surrogateescape") as stream:
-            folder, *names = stream.read().splitlines()
+        with paths.open_regular(os.path.join(venv, CONTENTS)) as stream:
+            folder, *names = stream.read().decode("utf-8", "surrogateescape").splitlines()
         return set(os.listdir(os.path.join(venv, folder))).issuperset(names)
     except (OSError, ValueError):
         return False
@@ -115,7 +112,7 @@ def is_built_from(venv: str, lock_file: str) -> bool:
     try:
         if os.stat(built_from).st_size != os.stat(lock_file).st_size:
             return False
-        with open(built_from, "rb") as ours, open(lock_file, "rb") as theirs:
+        with paths.open_regular(built_from) as ours, paths.open_regular(lock_file) as theirs:
             return ours.read() == theirs.read()
     except OSError:
         return False
@@ -123,11 +120,8 @@ def is_built_from(venv: str, lock_file: str) -> bool:
 
 def setup_failure(home: str) -> str | None:
     """Return why the last setup failed, one line, or None."""
-    try:
-        with open(failure_file(home), encoding="utf-8", errors="replace") as stream:
-            return stream.readline().strip() or None
-    except OSError:
-        return None
+    line = paths.read_start(failure_file(home), MAX_LINE_BYTES).decode("utf-8", "replace").partition("\n")[0]
+    return line.strip() or None
 
 
 def setup_is_running(home: str) -> bool:
@@ -152,9 +146,8 @@ def kept_environment(more: tuple[str, ...] = ()) -> dict[str, str]:
 def daemon_variables(home: str) -> tuple[str, ...]:
     """Return further variables for the daemon; none without a language model."""
     try:
-        with open(paths.daemon_variables(home), encoding="utf-8") as file:
-            return tuple(file.read(MAX_NAMES_CHARS).split())
-    except (OSError, ValueError):
+        return tuple(paths.read_start(paths.daemon_variables(home), MAX_LINE_BYTES).decode().split())
+    except ValueError:
         return ()
 
 
@@ -218,7 +211,7 @@ def spawn_detached(argv: list[str], environment: dict[str, str], error_log: str)
         os.chdir("/")
         os.makedirs(os.path.dirname(error_log), mode=paths.FOLDER_MODE, exist_ok=True)
         null = os.open(os.devnull, os.O_RDWR)
-        errors = os.open(error_log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, paths.FILE_MODE)
+        errors = paths.open_fd(error_log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, follow_links=True)
         os.dup2(null, 0)
         os.dup2(null, 1)
         os.dup2(errors, 2)

@@ -17,9 +17,16 @@ def answers_given(response: object) -> str:
         notes = _dict(annotations.get(question)).get("notes")
         said = [text for text in (choice, notes) if isinstance(text, str) and text.strip()]
         if said:
-            lines += [quoted(str(question)), *said]
+            lines += [quoted(str(question)), *(_hidden(str(question), text) for text in said)]
     free = result.get("response")
     return "\n".join([*lines, free] if isinstance(free, str) and free.strip() else lines)
+
+
+def _hidden(question: str, answer: str) -> str:
+    """The answer, or a mark where it is a secret."""
+    from memlayer.edge.redaction.sentence_secrets import answers_name
+
+    return "[redacted:password]" if answers_name(question, answer) else answer
 
 
 def quoted(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Read a hook's stdin into one captured event, redacted. Write its answer.
+"""Read a hook's stdin into one captured event, redacted.
 
 Pure, and used by both ends: the daemon reads the bytes that a hook forwarded, a hook without a daemon reads its own. A
 captured event is a plain dict, because it goes to the spool as JSON (SPOOL_FIELDS).
@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import json
 
+from memlayer.edge.capture import hosts
 from memlayer.edge.capture.noise import is_noise, own_words
 from memlayer.edge.capture.runs import run_of
 from memlayer.edge.capture.spool import event_id
 from memlayer.edge.home.project import here
 from memlayer.edge.redaction.privacy import redact_ends, strip_own_blocks
+from memlayer.edge.redaction.session_values import Heard
 
 TYPE_CHECKING = False  # for type checkers: importing `typing` costs a hook milliseconds
 if TYPE_CHECKING:
     from memlayer.edge.capture.tool_use import ToolRules
+
+    _Content = tuple[str, str, str]
 
 SPOOL_VERSION = 1
 MAX_EVENT_CHARS = 400_000
@@ -28,7 +32,7 @@ _QUESTIONS = "AskUserQuestion"
 # Fields of a spool file. All are strings but `v` and `at_ms`.
 SPOOL_FIELDS = (
     "v", "id", "kind", "session_id", "prompt_id", "text", "at_ms", "source", "uuid", "detail", "project_dir",
-    "transcript_path",
+    "transcript_path", "host",
 )  # fmt: skip
 
 # `detail` of a user event, so that recall and consolidation need not read the text again.
@@ -55,12 +59,6 @@ _KINDS = {
 _DETAILS = {"session_start": "source", "session_end": "reason", "pre_compact": "trigger", "post_compact": "trigger"}
 _OWN_COMMANDS = ("/memlayer:", "/memory-")
 
-_EVENT_NAMES = {
-    "session_start": "SessionStart",
-    "user_prompt_submit": "UserPromptSubmit",
-    "subagent_start": "SubagentStart",
-}
-_PLAIN = ("pre_compact", "post_compact")
 NO_REPLY = "NO_REPLY"
 _MARK = "memlayer asks, before this conversation is compacted:"
 REQUEST = (
@@ -70,7 +68,6 @@ REQUEST = (
     " at most five. Then, or if there is nothing to store, answer with exactly " + NO_REPLY + " and nothing else."
 )
 _MOST_CHARS = len(NO_REPLY) + 8
-HOST_LIMIT_CHARS = 10_000  # longer values reach the model as a file name and a preview
 
 
 class Payload:
@@ -87,6 +84,7 @@ class Payload:
         self.is_continued = False  # stop only: a Stop hook had the model go on
         self.transcript_path = ""
         self.folder = ""  # of the project
+        self.host = hosts.CLAUDE
 
 
 def read_payload(hook: str, raw: bytes, *, project_dir: str, at_ms: int, tools: ToolRules | None = None) -> Payload:
@@ -97,13 +95,12 @@ def read_payload(hook: str, raw: bytes, *, project_dir: str, at_ms: int, tools: 
     """
     payload = Payload()
     try:
-        data = json.loads(raw.decode("utf-8-sig", "replace"))
-    except (ValueError, RecursionError):
-        payload.problem = "stdin is not JSON (%d bytes)" % len(raw)
+        data, payload.host = hosts.read_fields(raw)
+    except ValueError as bad:
+        payload.problem = str(bad)
         return payload
-    if not isinstance(data, dict):
-        payload.problem = "stdin is not a JSON object"
-        return payload
+    if data.get("failed") is True and hook == "post_tool_use":  # a host without a hook of its own for it
+        hook = "post_tool_use_failure"
     session_id = payload.session_id = _text(data, "session_id")
     payload.source = _text(data, "source")
     payload.transcript_path = _text(data, "transcript_path")
@@ -116,19 +113,14 @@ def read_payload(hook: str, raw: bytes, *, project_dir: str, at_ms: int, tools: 
         payload.problem = "sub-agent" if kind not in ("tool", "task") else ""  # a sub-agent calls hundreds of tools
         return payload
     prompt_id = payload.prompt_id = _text(data, "prompt_id")
-    if hook == "user_prompt_submit":
-        content = _prompt(data, payload)
-    elif hook == "stop":
-        content = _answer(data, payload)
-    elif kind == "task":
-        content = _task(data, hook, at_ms)
-    elif kind in ("tool", "user"):
-        content = _tool_call(data, hook, tools, at_ms)
-    else:
+    if kind in _DETAILS:
         payload.model = _text(data, "model") if hook == "session_start" else ""
         prompt_id = ""
         detail = _text(data, _DETAILS[hook])
-        content = run_of(data) if hook == "session_start" else "", detail, "%s %d" % (detail, at_ms)
+        content: _Content | None = (run_of(data) if hook == "session_start" else "", detail, "%s %d" % (detail, at_ms))
+    else:
+        with Heard(session_id) as heard:
+            content = _content(data, payload, hook, tools, at_ms, heard)
     if content is None:
         return payload
     text, detail, extra = content
@@ -142,8 +134,24 @@ def read_payload(hook: str, raw: bytes, *, project_dir: str, at_ms: int, tools: 
         extra=extra,
         project_dir=payload.folder,
         transcript_path=payload.transcript_path,
+        host=payload.host.name,
     )
     return payload
+
+
+def _content(
+    data: dict[object, object], payload: Payload, hook: str, tools: ToolRules | None, at_ms: int, heard: Heard
+) -> _Content | None:
+    """Return (text, detail, extra) of what was said or done, or None."""
+    if heard.is_new and payload.transcript_path:
+        from memlayer.edge.capture.earlier_prompts import learn
+
+        learn(payload.transcript_path)
+    if hook == "user_prompt_submit":
+        return _prompt(data, payload)
+    if hook == "stop":
+        return _answer(data, payload)
+    return _task(data, hook, at_ms) if _kind(data, hook) == "task" else _tool_call(data, hook, tools, at_ms)
 
 
 def _unplaced(payload: Payload, recorded: str) -> str:
@@ -230,6 +238,7 @@ def spool_event(
     transcript_path: str = "",
     source: str = "hook",
     uuid: str = "",
+    host: str = "",
 ) -> dict[str, object]:
     """Return an event as the spool holds it, prompt_id made if missing."""
     made = event_id(session_id, prompt_id, kind, extra)
@@ -246,6 +255,7 @@ def spool_event(
         "detail": detail,
         "project_dir": project_dir,
         "transcript_path": transcript_path,
+        "host": host,
     }
 
 
@@ -278,26 +288,6 @@ def prompt_detail(prompt: str, *, is_run: bool = False) -> str:
 def _text(data: dict[object, object], name: str) -> str:
     value = data.get(name)
     return value if isinstance(value, str) else ""
-
-
-def hook_reply(hook: str, context: str, notice: str = "") -> bytes:
-    """Return one JSON object, or nothing without context and notice.
-
-    context: for the model. The hooks of _EVENT_NAMES can give it. For pre_compact it is one line of
-    plain text: the host adds the output to its summarizer's instructions as it is, JSON and all. notice: one line for
-    the person.
-    """
-    if hook in _PLAIN:
-        return " ".join(context.split())[:HOST_LIMIT_CHARS].encode("utf-8", "replace") if hook == "pre_compact" else b""
-    out: dict[str, object] = {}
-    if context and hook in _EVENT_NAMES:
-        out["hookSpecificOutput"] = {
-            "hookEventName": _EVENT_NAMES[hook],
-            "additionalContext": context[:HOST_LIMIT_CHARS],
-        }
-    if notice:
-        out["systemMessage"] = notice
-    return json.dumps(out).encode() if out else b""
 
 
 def continuation() -> bytes:

@@ -18,7 +18,6 @@ TYPED_IN = (
 )  # fmt: skip
 TYPED = ("typed", "queued", "suggestion_accepted")  # `promptSource` of a transcript's record
 SDK = "sdk"  # `promptSource` of every host without a terminal, an editor's too; begins the SDKs' own names
-SUBAGENT = "subagent"
 
 
 def run_of(facts: Mapping[Any, object]) -> str:

@@ -92,7 +92,7 @@ def load(path: str) -> tuple[dict[str, object] | None, str]:
     """Return (event, "") or (None, problem), no link followed. Raises OSError."""
     if os.path.islink(path) or not os.path.isfile(path):
         return None, "not a regular file"
-    with open(path, "rb") as file:
+    with paths.open_regular(path) as file:
         raw = file.read()
     try:
         event = json.loads(raw)
@@ -134,8 +134,8 @@ def quarantined(home: str) -> list[tuple[str, str]]:
     listed = []
     for name in names:
         if name.endswith(".reason"):
-            with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
-                listed.append((name[: -len(".reason")], file.read().strip()))
+            reason = paths.read_start(os.path.join(folder, name), 4096).decode("utf-8", "replace")
+            listed.append((name[: -len(".reason")], reason.strip()))
     return listed
 
 
@@ -217,7 +217,7 @@ def take_typed(home: str, session_id: str, command: str) -> dict[str, str] | Non
     try:
         if os.path.islink(path):
             return None
-        with open(path, "rb") as file:
+        with paths.open_regular(path) as file:
             words = json.load(file)
         os.unlink(path)
     except (FileNotFoundError, ValueError):

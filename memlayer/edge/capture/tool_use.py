@@ -15,7 +15,6 @@ from memlayer.edge.redaction.secret_commands import answer_shows_secret, shows_s
 
 EDITS = ("Edit", "MultiEdit", "NotebookEdit", "Write")
 KEPT = ("Bash", *EDITS)
-FAILURES = ("*",)
 MAX_CHARS = 1500
 MAX_COMMAND_CHARS = 600
 MAX_CHANGE_CHARS = 160
@@ -30,35 +29,26 @@ NEWLINE = " ⏎ "
 FAILED = "failed"
 INTERRUPTED = "interrupted"
 
-# memlayer's own server repeats memories, which must not be captured again.
-_OWN_TOOL = "mcp__plugin_memlayer"
+# Memlayer's own server repeats memories, which must not be captured again, and the host withholds the texts of its own
+# server `memory` (2.1.332) from transcripts on purpose.
+_WITHHELD = ("mcp__plugin_memlayer", "mcp__memlayer__", "mcp__memory__")
 
 
 class ToolRules:
-    """Tool calls to keep, by names or `name*`, and their length."""
+    """Tool calls to keep: by names or `name*`, and all that failed."""
 
-    __slots__ = ("enabled", "failures", "kept", "max_chars")
+    __slots__ = ("enabled", "kept")
 
-    def __init__(
-        self,
-        enabled: bool = True,
-        kept: tuple[str, ...] = KEPT,
-        failures: tuple[str, ...] = FAILURES,
-        max_chars: int = MAX_CHARS,
-    ) -> None:
+    def __init__(self, enabled: bool = True, kept: tuple[str, ...] = KEPT) -> None:
         self.enabled = enabled
         self.kept = kept
-        self.failures = failures
-        self.max_chars = max_chars
 
     def keeps(self, detail: str) -> bool:
         """True if an event with this detail (`Bash`, `Edit failed`) is kept."""
         tool, _, outcome = detail.partition(" ")
-        if not self.enabled or not tool or tool.startswith(_OWN_TOOL):
+        if not self.enabled or not tool or tool.startswith(_WITHHELD):
             return False
-        if matches(tool, self.kept):
-            return True
-        return outcome == FAILED and matches(tool, self.failures)
+        return outcome == FAILED or matches(tool, self.kept)
 
 
 # Rules of a hook without a daemon: it reads no settings, and the daemon drops unwanted calls.
@@ -88,7 +78,7 @@ def tool_event(data: dict[object, object], failed: bool, rules: ToolRules) -> tu
     if tool in EDITS and not failed:
         lines.append(change)
     elif not (shows_secret(_text(arguments, "command")) or (values.words and answer_shows_secret(tool, values.words))):
-        lines.append(_short(_text(data, "error") if failed else _output(response), rules.max_chars))
+        lines.append(_short(_text(data, "error") if failed else _output(response), MAX_CHARS))
     lines.append(_took(data.get("duration_ms")))
     text = "\n".join(line for line in lines if line.strip())
     return text.encode("utf-8", "replace").decode("utf-8"), detail

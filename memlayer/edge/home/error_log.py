@@ -28,7 +28,7 @@ def write(path: str, message: str, **fields: object) -> None:
             os.replace(path, path + ".1")
     except FileNotFoundError:
         pass
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0), paths.FILE_MODE)
+    fd = paths.open_fd(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     try:
         os.write(fd, line.encode("utf-8", "replace") + b"\n")
     finally:

@@ -32,8 +32,7 @@ def put(home: str, entry: dict[str, Any]) -> None:
     Drops the older half of a full record. Only one process may write.
     """
     path = path_of(home)
-    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | getattr(os, "O_NOFOLLOW", 0)
-    fd = os.open(path, flags, paths.FILE_MODE)
+    fd = paths.open_fd(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
     with open(fd, "r+b", buffering=0) as file:
         size = os.fstat(fd).st_size
         line = json.dumps(entry, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n"

@@ -40,6 +40,7 @@ def under(*names: str) -> Callable[[str], str]:
 spool = under("spool")
 typed = under("typed")
 quarantine = under("quarantine")
+off_sessions = under("off_sessions")  # that ran with MEMLAYER_DISABLE, ids alone
 store = under("store")
 cache = under("cache")
 sessions = under("sessions")
@@ -47,6 +48,7 @@ notes_offered = under("notes.offered")  # how often a model's notes were offered
 reading_now = under("reading.pid")  # while a language model reads a session: the daemon's process id
 readings = under("readings")  # what a language model was shown of each session
 reviewed = under("reviewed.json")  # decisions of `memlayer review`, ids alone
+untold_rules = under("untold_rules.json")  # whose line the person has not seen, ids alone
 working_sets = under("working_sets")
 noted_names = under("noted_names")  # names of code in notes, by which they are checked
 projects = under("projects.json")
@@ -56,6 +58,7 @@ agent_use = under("agent_use.json")  # tokens spent in talks with the agent
 embedding_use = under("embedding_use.json")  # tokens spent on embeddings, once a provider was chosen
 tool_findings = under("cache", "tool_findings.json")  # whether servers of the agent take tools
 model_since = under("model_since.json")  # moment when the language model was turned on
+actions = under("actions")  # words of calls that have a lesson
 daemon_variables = under("daemon_variables")  # names, no values, of further variables for the daemon
 share = under("share")  # of memories with other machines: record, key, ledger
 former_key = under("share.key")  # of a share that was stopped
@@ -136,7 +139,7 @@ def read_object(path: str) -> dict[str, Any]:
     import json  # a hook's fallback path goes without
 
     try:
-        with open(path, encoding="utf-8") as file:
+        with open_regular(path) as file:
             read = json.load(file)
     except (OSError, ValueError, RecursionError):
         return {}
@@ -146,21 +149,30 @@ def read_object(path: str) -> dict[str, Any]:
 def open_regular(path: str, *, follow_links: bool = True, max_bytes: int = 0) -> BinaryIO:
     """Open a regular file to read. Raises FileNotFoundError for anything else.
 
-    Whoever names a path, a clone or an archive may hold anything there, a pipe included: opening it must not wait.
     max_bytes: a larger one is none, 0 for no bound. Raises OSError.
     """
-    flags = os.O_RDONLY | os.O_NONBLOCK | (0 if follow_links else getattr(os, "O_NOFOLLOW", 0))
+    return open(open_fd(path, os.O_RDONLY, follow_links=follow_links, max_bytes=max_bytes), "rb")
+
+
+def open_fd(path: str, flags: int, *, follow_links: bool = False, max_bytes: int = 0) -> int:
+    """Open a regular file. Raises FileNotFoundError for anything else.
+
+    Whoever names a path, a clone, an archive or a home may hold anything there, a pipe included: opening it must not
+    wait. Raises OSError.
+    """
     try:
-        fd = os.open(path, flags)
+        fd = os.open(path, flags | os.O_NONBLOCK | (0 if follow_links else getattr(os, "O_NOFOLLOW", 0)), FILE_MODE)
     except OSError as bad:
         if bad.errno in (errno.ENXIO, errno.ENODEV):  # a socket, a terminal that is not there
             raise FileNotFoundError(errno.ENOENT, "no regular file", path) from bad
         raise
+    except ValueError as bad:  # NUL, or half a letter
+        raise FileNotFoundError(errno.ENOENT, "no such name", path) from bad
     info = os.fstat(fd)
     if not stat.S_ISREG(info.st_mode) or (max_bytes and info.st_size > max_bytes):
         os.close(fd)
         raise FileNotFoundError(errno.ENOENT, "no regular file", path)
-    return open(fd, "rb")
+    return fd
 
 
 def read_start(path: str, max_bytes: int, *, follow_links: bool = True) -> bytes:
@@ -189,7 +201,7 @@ def is_locked(path: str) -> bool:
     import fcntl  # seldom needed
 
     try:
-        fd = os.open(path, os.O_RDONLY)
+        fd = open_fd(path, os.O_RDONLY, follow_links=True)
     except OSError:
         return False
     try:
@@ -211,6 +223,7 @@ def transcript_of(session_id: str, named: str) -> str:
 
     Where a host names a file that does not exist, the newest of the session's name in its projects' folders.
     """
+    named = "" if "\0" in named else named  # no call takes such a name, and each of them raises
     if os.path.isfile(named) or not session_id.replace("-", "").replace("_", "").isalnum():
         return named
     beside = os.path.dirname(os.path.dirname(named))

@@ -65,7 +65,7 @@ def here(folder: str) -> str:
     elif len(parts[0]) == 2 and parts[0][0].isalpha() and parts[0][1] == ":":
         parts = [WINDOWS_DRIVES, parts[0][0].lower(), *parts[1:]]
     else:
-        return folder if folder.startswith("/") else ""
+        return folder if folder.startswith("/") and "\0" not in folder else ""
     path = "/".join(parts).rstrip("/")
     return path if path and os.path.isdir(path) else ""
 
@@ -87,6 +87,16 @@ def _possible(folder: str) -> str:
     except UnicodeEncodeError:
         folder = folder.encode("utf-8", "replace").decode()
     return folder.replace("\0", "")
+
+
+def settings_files(folder: str) -> list[str]:
+    """Return the settings files from a folder's project down to the folder."""
+    at, root = real(folder), locate(folder).root
+    found = [os.path.join(at, SETTINGS_NAME)]
+    while at != root:
+        at = os.path.dirname(at)
+        found.insert(0, os.path.join(at, SETTINGS_NAME))
+    return [file for file in found if os.path.lexists(file)]
 
 
 def enabled(folder: str) -> bool:
@@ -123,7 +133,9 @@ def _switches_off(file: str, *, has_groups: bool = False) -> bool:
     false must be false here. The other way round only less is kept than might be. has_groups: values in further
     brackets are of a group, and count for that alone.
     """
-    raw = read_start(file, _MAX_SETTINGS_BYTES)
+    raw = read_start(file, _MAX_SETTINGS_BYTES + 1)
+    if len(raw) > _MAX_SETTINGS_BYTES:
+        return True  # what it says behind that is read by nobody
     # An editor may have put a mark in front, or saved UTF-16: that is ASCII between zeros.
     text = raw.replace(b"\0", b"").decode("utf-8-sig", "replace").lstrip("\ufeff\ufffd").lower()
     margin = -1

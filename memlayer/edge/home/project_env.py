@@ -10,24 +10,41 @@ import sys
 PREFIX = "MEMLAYER_"
 HARMLESS = (b"MEMLAYER_DISABLE", b"MEMLAYER_AGENT_RUN")  # less is kept or allowed, and nothing more is disclosed
 HOME = b"HOME"
-OTHERS = (HOME, b"MEMORY_VIEWER_TOKEN", b"CLAUDE_CONFIG_DIR")  # heeded as well: a home, the page's key, transcripts
+PROJECT = b"CLAUDE_PROJECT_DIR"
+OTHERS = (HOME, b"MEMORY_VIEWER_TOKEN", b"CLAUDE_CONFIG_DIR", PROJECT)  # a home, the page's key, transcripts, a project
 NOT_DISABLED = ("", "0", "false", "no", "off")  # as hooks/run knows them
 FILES = (b"/.claude/settings.json", b"/.claude/settings.local.json")
 MAX_BYTES = 1 << 20
+MAX_PATH = 4096
 # Without one of these a file names none of our variables: plainly, escaped, or in UTF-16.
 _SIGNS = (PREFIX.encode(), b'HOME"', *OTHERS[1:], b"\\u", b"\0")
 _REGULAR, _KIND = 0o100000, 0o170000
 
 
 def drop_project_variables(environ: dict[bytes, bytes], project_dir: bytes) -> None:
-    """Remove variables set by the settings in `project_dir`.
+    """Remove variables set by the settings in `project_dir`, or above it.
 
     environ: `posix.environ`. In the home folder those settings are the person's own, unless they name a home. Never
     raises: the event of a hook that comes after must be kept.
     """
-    named = _set_by(environ, project_dir) if project_dir else []
-    if not named or _is_home(project_dir, environ.get(HOME, b""), named):
-        return
+    for folder in upward(project_dir):
+        named = _set_by(environ, folder)
+        if named and not _is_home(folder, environ.get(HOME, b""), named):
+            _drop(environ, named)
+
+
+def upward(folder: bytes) -> list[bytes]:
+    """Return a folder and those above it, by whatever name it goes."""
+    found: list[bytes] = []
+    while folder and len(folder) < MAX_PATH:
+        found.append(folder)
+        if _is_same(folder, b"/"):
+            break
+        folder += b"/.."
+    return found
+
+
+def _drop(environ: dict[bytes, bytes], named: list[bytes]) -> None:
     for name in named:
         if environ.pop(name, None) is not None:
             posix.unsetenv(name)  # also for the program that this process becomes
@@ -58,10 +75,10 @@ def _is_home(folder: bytes, home: bytes, named: list[bytes]) -> bool:
 
     Where its settings name a home, the list of users tells.
     """
-    return _is_same(folder, home) and (HOME not in named or _is_same(folder, _listed_home()))
+    return _is_same(folder, listed_home()) or (HOME not in named and _is_same(folder, home))
 
 
-def _listed_home() -> bytes:
+def listed_home() -> bytes:
     """Return the home that the list of users has; b"" for none."""
     import pwd
 
@@ -72,7 +89,7 @@ def _listed_home() -> bytes:
 
 
 def _restore_home(environ: dict[bytes, bytes]) -> None:
-    home = _listed_home()
+    home = listed_home()
     if home:
         environ[HOME] = home
         posix.putenv(HOME, home)
@@ -85,21 +102,14 @@ def is_disabled(value: "str | None") -> bool:
     return (value or "").lower() not in NOT_DISABLED
 
 
-def project_of_session(environ: dict[bytes, bytes]) -> bytes:
-    """Return the folder of the host's settings; b"" outside of the host."""
-    if b"CLAUDE_PROJECT_DIR" in environ or b"CLAUDECODE" not in environ:
-        return environ.get(b"CLAUDE_PROJECT_DIR", b"")
-    try:
-        folder, own = posix.getcwdb(), environ.get(b"HOME", b"")
-    except OSError:  # the folder is gone
-        return b""
-    while folder not in (b"", b"/"):
-        if _is_home(folder, own, _set_by(environ, folder)):
-            return b""  # the person's own settings stand in the home folder
-        if any(_read(folder + file) for file in FILES):
-            return folder
-        folder = folder.rpartition(b"/")[0]
-    return b""
+def folders_of_session(environ: dict[bytes, bytes]) -> list[bytes]:
+    """Return the folders whose settings the host may have handed on.
+
+    None outside of the host. The folder that the host names is one of several: a repository's settings may name it.
+    """
+    if PROJECT not in environ and b"CLAUDECODE" not in environ:
+        return []
+    return [folder for folder in (environ.get(PROJECT, b""), b".") if folder]
 
 
 def _named(data: bytes) -> "dict[str, object] | None":

@@ -20,6 +20,8 @@ _PERSONS = ("/etc/gitconfig", "~/.config/git/config", "~/.gitconfig")
 _FORGES = ("github.com", "gitlab.com", "bitbucket.org")  # meant by an alias without a dot: `github-work`
 _SERVICES = ("www.", "ssh.", "altssh.", "vs-ssh.")  # one host under the name of a service
 _PORTS = (":22", ":443", ":80")
+_AZURE = ("dev.azure.com", "visualstudio.com")
+_AZURE_WORDS = ("v3", "defaultcollection", "_optimized", "_full")
 
 
 def remote_of(git_dir: str) -> str:
@@ -44,8 +46,7 @@ def normalise_remote(url: str, git_dir: str = "") -> str:
     A remote that is a folder of this machine keeps its path. A relative remote is "": `../origin` is another folder
     beside each repository, and its target changes when the repository moves.
     """
-    url = _instead(url.strip(), git_dir).rstrip("/")
-    url = url[:-4] if url.lower().endswith(".git") else url
+    url = _instead(url.strip(), git_dir)
     scheme, separator, rest = url.partition("://")
     if separator:
         if scheme.lower() == "file":
@@ -65,10 +66,21 @@ def known_as(address: str) -> str:
     host, _, path = address.lower().partition("/")
     host, colon, port = host.partition(":")
     host = _host(host.rstrip("."))
-    parts = [part for part in path.split("/") if part not in ("", "_git")]  # Azure's page has `_git`, its ssh `v3`
-    if host.endswith("azure.com") and parts[:1] == ["v3"]:
-        parts = parts[1:]
+    if "%" in path:
+        from urllib.parse import unquote  # few have one
+
+        path = unquote(unquote(path)).lower()
+    parts = [part for part in _bare("/" + path).split("/") if part not in ("", "_git")]  # Azure's page has `_git`
+    if host in _AZURE or host.endswith(".visualstudio.com"):
+        host, parts = "dev.azure.com", _azure_parts(host, parts)
     return "/".join([host if colon + port in _PORTS else host + colon + port, *parts])
+
+
+def _azure_parts(host: str, parts: list[str]) -> list[str]:
+    """Return organisation, project and repository, however Azure spells them."""
+    owner = host.removesuffix(".visualstudio.com")
+    parts = [*([owner] if owner != host else []), *(part for part in parts if part not in _AZURE_WORDS)]
+    return parts if len(parts) != 2 else [*parts, parts[1]]  # a project's own repository has its name alone
 
 
 def _host(name: str) -> str:
@@ -156,4 +168,10 @@ def _lines(path: str) -> list[str]:
 
 def _folder(path: str) -> str:
     """Return a remote on this machine; "" for a relative path."""
-    return "file:" + path.rstrip("/") if path.startswith("/") else ""
+    return "file:" + _bare(path) if path.startswith("/") else ""
+
+
+def _bare(path: str) -> str:
+    """Return a whole path as servers read it, without `.git`."""
+    path = os.path.normpath(path)
+    return (path[:-4] if path.lower().endswith(".git") else path).rstrip("/")

@@ -9,7 +9,7 @@ from contextlib import suppress
 from memlayer.edge.bootstrap import health, runtime
 from memlayer.edge.bootstrap.runtime import find_runtime
 from memlayer.edge.capture import spool
-from memlayer.edge.capture.payload import hook_reply, read_payload
+from memlayer.edge.capture.payload import read_payload
 from memlayer.edge.home import error_log, paths, project
 from memlayer.edge.home.registry import read_working_set
 from memlayer.edge.ipc.protocol import ABSENT, KEPT, REFUSED
@@ -36,7 +36,7 @@ def keep(hook: str, raw: bytes, home_raw: bytes, project_raw: bytes, at_ms: int,
     own_patterns.use_file(paths.own_patterns(home))
     payload = read_payload(hook, raw, project_dir=os.fsdecode(project_raw), at_ms=at_ms)
     place = project.locate(payload.folder)
-    if not project.enabled(place.root):
+    if not project.enabled(payload.folder):
         return b""
     paths.make_folder(home)
     if os.stat(home).st_uid != os.getuid():
@@ -58,7 +58,7 @@ def keep(hook: str, raw: bytes, home_raw: bytes, project_raw: bytes, at_ms: int,
     context = ""
     if hook == "session_start" and payload.source in FRESH_SOURCES:
         context = read_working_set(home, place)
-    return hook_reply(hook, context, notice)
+    return payload.host.output(hook, context, notice)
 
 
 def wake(home: str) -> str:
@@ -90,12 +90,12 @@ def _due(stamp: str, after_s: float) -> bool:
         age_s = after_s
     if 0 <= age_s < after_s:
         return False
-    flags = os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+    flags = os.O_WRONLY | os.O_CREAT
     try:
-        fd = os.open(stamp, flags, paths.FILE_MODE)
-    except OSError:  # a link, or a folder: not ours to write through
+        fd = paths.open_fd(stamp, flags)
+    except OSError:  # a link, a pipe, a folder: not ours to write through
         os.unlink(stamp)
-        fd = os.open(stamp, flags, paths.FILE_MODE)
+        fd = paths.open_fd(stamp, flags)
     os.close(fd)
     os.utime(stamp)
     return True

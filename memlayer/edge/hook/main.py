@@ -9,6 +9,7 @@ has settings.
 import _signal  # type: ignore[import-not-found]
 import posix
 import time
+from sys import argv
 
 from memlayer.edge.ipc.protocol import MAX_BODY_BYTES, TAKEN, forward
 
@@ -16,6 +17,7 @@ from memlayer.edge.ipc.protocol import MAX_BODY_BYTES, TAKEN, forward
 DEADLINE_S = {
     "session_start": 0.8,
     "user_prompt_submit": 0.6,
+    "pre_tool_use": 0.3,
     "post_tool_use": 0.3,
     "post_tool_use_failure": 0.3,
     "task_created": 0.3,
@@ -27,7 +29,9 @@ DEADLINE_S = {
     "subagent_start": 0.3,
 }
 QUIET_S = 2.0  # of stdin, before the JSON object is whole
-ASKING = ("subagent_start",)  # keep no event: without a daemon they are silent
+ASKING = ("subagent_start", "pre_tool_use")  # keep no event: without a daemon they are silent
+ACTION = "pre_tool_use"  # asks the daemon only where the call holds a word of a lesson
+MAX_SIGNS_BYTES = 65_536
 EXPANSION = "user_prompt_expansion"  # keeps no event, and asks no daemon: the words typed after an own command
 # Field of the payload, and the variable that alone tells it: see edge.capture.runs.
 TELLING = (
@@ -54,17 +58,15 @@ def serve(event: str) -> None:
         from memlayer.edge.home.project_env import is_disabled
 
         if is_disabled(environ[b"MEMLAYER_DISABLE"].decode("utf-8", "replace")):
+            if event == "session_start":
+                note_off(environ)
             return
     at_ms = time.time_ns() // 1_000_000
-    raw = with_facts(read_object(0), environ)
+    host = argv[1] if len(argv) > 1 else ""  # "" for Claude Code, which may have started the other
+    raw = with_facts(read_object(0), environ, host)
     project_dir = environ.get(b"CLAUDE_PROJECT_DIR", b"")
-    if may_be_set_by(project_dir) or any(name.startswith(b"MEMLAYER_") for name in environ):
-        from memlayer.edge.home.project_env import drop_project_variables
-
-        drop_project_variables(environ, project_dir)
-    home = environ.get(b"MEMLAYER_HOME") or b"~/.memlayer"
-    if home[:1] == b"~":
-        home = expanded(home, environ.get(b"HOME", b""))
+    home = home_of(environ, project_dir)
+    project_dir = b"" if host else project_dir
     if home[:1] != b"/":
         refuse_home(event)
         return
@@ -72,6 +74,8 @@ def serve(event: str) -> None:
         from memlayer.edge.capture.spool import keep_typed
 
         keep_typed(raw, home, project_dir)
+        return
+    if event == ACTION and not meets_lesson(home, raw):
         return
     outcome, answer = forward(home, "hook." + event, raw, project_dir, DEADLINE_S[event], at_ms)
     if outcome != TAKEN and event in ASKING:
@@ -86,19 +90,68 @@ def serve(event: str) -> None:
         return
 
 
-def may_be_set_by(project_dir: bytes) -> bool:
-    """True for a project with settings: they may set variables."""
+def note_off(environ: "dict[bytes, bytes]") -> None:
+    """Keep a switched-off session's id, where a home is."""
+    home = home_of(environ, environ.get(b"CLAUDE_PROJECT_DIR", b"")).decode("utf-8", "surrogateescape")
     try:
-        posix.stat(project_dir + b"/.claude")
+        posix.stat(home + "/spool")  # no home, or none of ours
+    except OSError:
+        return
+    if home[:1] == "/":
+        from memlayer.edge.home.off_sessions import add
+
+        add(home, read_object(0), time.time_ns() // 1_000_000)
+
+
+def home_of(environ: "dict[bytes, bytes]", project_dir: bytes) -> bytes:
+    """Return the home that the person named, without a project's variables."""
+    if may_be_set_by(project_dir, environ.get(b"HOME", b"")) or any(name.startswith(b"MEMLAYER_") for name in environ):
+        from memlayer.edge.home.project_env import drop_project_variables
+
+        drop_project_variables(environ, project_dir)
+    home = environ.get(b"MEMLAYER_HOME") or b"~/.memlayer"
+    return expanded(home, environ.get(b"HOME", b"")) if home[:1] == b"~" else home
+
+
+def meets_lesson(home: bytes, raw: bytes) -> bool:
+    """True for a call with a word of the daemon's file."""
+    try:
+        fd = posix.open(home + b"/actions", posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_NONBLOCK)
     except OSError:
         return False
-    return bool(project_dir)
+    signs = posix.read(fd, MAX_SIGNS_BYTES).split(b"\n")
+    return any(sign and sign in raw for sign in signs)
 
 
-def with_facts(raw: bytes, environ: "dict[bytes, bytes]") -> bytes:
-    """Return a payload's JSON with the facts of the environment."""
-    facts = b""
-    for field, name in TELLING:
+def may_be_set_by(project_dir: bytes, own: bytes) -> bool:
+    """True for a project below settings, which may set variables."""
+    folder = project_dir
+    while folder:
+        if folder != own or folder == project_dir or names_home(own):
+            try:
+                posix.stat(folder + b"/.claude")
+                return True
+            except OSError:
+                pass
+        folder = folder.rpartition(b"/")[0]
+    return False
+
+
+def names_home(own: bytes) -> bool:
+    """True where the settings in HOME set HOME: a clone's, no person's."""
+    try:
+        fd = posix.open(own + b"/.claude/settings.json", posix.O_RDONLY | posix.O_NONBLOCK)
+    except OSError:
+        return False
+    data = posix.read(fd, MAX_SIGNS_BYTES)
+    posix.close(fd)
+    return b'HOME"' in data or b"\\u" in data or len(data) == MAX_SIGNS_BYTES
+
+
+def with_facts(raw: bytes, environ: "dict[bytes, bytes]", host: str = "") -> bytes:
+    """Return a payload's JSON with its host, or facts of the environment."""
+    facts = b',"host":"%s"' % host.encode() if host.isalnum() else b""
+    for field, name in () if host else TELLING:
         value = environ.get(name)
         if value:
             is_name = value.replace(b"-", b"").replace(b"_", b"").isalnum()
@@ -110,9 +163,9 @@ def with_facts(raw: bytes, environ: "dict[bytes, bytes]") -> bytes:
 def refuse_home(event: str) -> None:
     """Report at a session's start that a relative home keeps nothing."""
     if event == "session_start":
-        from memlayer.edge.capture.payload import hook_reply
+        from memlayer.edge.capture.hosts import CLAUDE
 
-        write_all(1, hook_reply(event, "", RELATIVE_HOME))
+        write_all(1, CLAUDE.output(event, "", RELATIVE_HOME))
 
 
 def expanded(home: bytes, own: bytes) -> bytes:

@@ -49,11 +49,7 @@ POLL_S = 0.05
 MAX_LOST = 2  # connections lost before an answer, until we call it an error
 
 # Error frames are `kind: message`.
-ERROR_KINDS: dict[str, type[MemlayerError]] = {
-    "user": UserError,
-    "store": StoreError,
-    "embedder": EmbedderError,
-}
+ERROR_KINDS: dict[str, type[MemlayerError]] = {"user": UserError, "store": StoreError, "embedder": EmbedderError}
 
 _STAYS = "a daemon of another memlayer version serves this home and stays: update the older plugin, or stop it there"
 
@@ -229,6 +225,8 @@ class Client:
         python = self.python or find_runtime(self.home, self.root)
         if python is None:
             raise DaemonError("There is no runtime yet. Run `memlayer setup`")
+        if file := _unwritable(self.home):
+            raise DaemonError(f"no daemon can start: {file} cannot be written. Make it this user's own, and writable")
         try:
             paths.make_folder(self.home)
             runtime.spawn_daemon(self.home, python)
@@ -240,6 +238,13 @@ class Client:
             return f"a daemon{_pid_of(self.home)} runs but does not listen: run `memlayer daemon restart`"
         last = last_line(os.path.join(paths.logs(self.home), "daemon.err"))
         return f"the daemon did not come up within {self.wait_s:g} s: {last or 'run `memlayer doctor`'}"
+
+
+def _unwritable(home: str) -> str:
+    """Return a file that a daemon must write and cannot, or ""."""
+    log = os.path.join(paths.logs(home), "daemon.err")
+    needed = [home, paths.lock(home), log if os.path.exists(log) else paths.logs(home)]
+    return next((path for path in needed if os.path.exists(path) and not os.access(path, os.W_OK)), "")
 
 
 def _pid_of(home: str) -> str:
@@ -331,11 +336,7 @@ def lock_holder(home: str) -> int:
 
 def last_line(path: str) -> str:
     """Return the last line with text of a small file, or ""."""
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            lines = file.read(1 << 16).split("\n")
-    except OSError:
-        return ""
+    lines = paths.read_start(path, 1 << 16).decode("utf-8", "replace").split("\n")
     return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
 

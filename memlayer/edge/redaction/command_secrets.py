@@ -9,11 +9,13 @@ from memlayer.edge.redaction.typed_secrets import typed_cuts
 from memlayer.edge.redaction.value_traits import (
     ORDINARY_WORDS,
     cut_out,
+    has_digit_and_letter,
     is_mixed,
     is_no_literal,
     is_ordinary_word,
     is_placeholder,
     is_reference,
+    is_technical,
     looks_random,
     lowered,
     unquoted,
@@ -36,6 +38,7 @@ _USER_CALLS = (
     ("authtokens.basic(", r"authtokens\.basic\(\s{0,20}" + _ARGUMENT + _SECRET),
     ("datasource.getconnection(", r"datasource\.getconnection\(\s{0,20}" + _ARGUMENT + _SECRET),
     ("oracle", r"(?:cx_oracle|oracledb)\.connect\(\s{0,20}" + _ARGUMENT + _SECRET),
+    ("plainauth(", r"plainauth\(" + _ANY_ARGUMENT + _ARGUMENT + _SECRET),
     # with an address first
     ("new ", r"new[ ]\\{0,2}(?:pdo|mysqli)\(" + _ANY_ARGUMENT + _ARGUMENT + _SECRET),
     ("mysql", r"mysqli?_p?connect\(" + _ANY_ARGUMENT + _ARGUMENT + _SECRET),
@@ -249,4 +252,6 @@ def _is_credential(value: str, word: str, in_header: bool) -> bool:
     else:
         long_enough = len(value) >= (12 if word == "basic" else 16)
         credible = long_enough and (digits or value.endswith("=")) and looks_random(value)
+        if word.startswith("authorization"):
+            credible = credible or (len(value) >= 8 and has_digit_and_letter(value) and not is_technical(value))
     return credible and not (is_placeholder(value) or is_reference(value))

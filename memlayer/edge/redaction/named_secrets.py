@@ -34,9 +34,8 @@ from memlayer.edge.redaction.value_traits import (
 
 _VALUE = (
     r"(?P<opener>[bru]{0,2}(?:'\"'\"'|(?P<triple>(?:\\{0,7}\"){3}|(?:\\{0,7}'){3})|\\{0,7}[\"'`‘“]))"
-    r"|"
-    + HANGUL_VALUE
-    + r"|(?:[^\s\"'`<>,;&\uac00-\ud7a3\u3000-\u303f\uff01-\uff60]|[,;&](?!\s|$|[\w.-]{1,30}[ ]?[=:]))+"
+    r"|" + HANGUL_VALUE + r"|(?:(?!(?<=[0-9A-Za-z!-&*?@^])[\u3040-\u30ff\u4e00-\u9fff])"
+    r"[^\s\"'`<>,;&\uac00-\ud7a3\u3000-\u303f\uff01-\uff60]|[,;&](?!\s|$|[\w.-]{1,30}[ ]?[=:]))+"
 )
 _WORDS_TO_LINE_END = r"[a-z]+(?:[ -][a-z]+){2,11}(?=[.,!]?(?:\s*$|\n|[\"'\\]))"
 _MAX_JUDGED = 300  # characters of a value looked at. An accepted value is removed to its end
@@ -127,12 +126,13 @@ def _quoted_span(text: str, match: re.Match[str], value: re.Match[str]) -> tuple
     mark = value.group("opener").lstrip("bruBRU")
     mark = mark[:-1] + _CLOSERS.get(mark[-1], mark[-1])
     triple = value.group("triple") is not None
+    spread = triple or (mark == "`" and match.group("assign") is not None)  # a template's value may have its own line
     first = at = end = value.end()
     parts: list[str] = []
     for _ in range(_MOST_PARTS):
         end = text.find(mark, at, at + 8 * _MAX_JUDGED)
         line_end = text.find("\n", at, at + 8 * _MAX_JUDGED)
-        whole = triple or not 0 <= line_end < end or text[line_end - 1] == "\\"
+        whole = spread or not 0 <= line_end < end or text[line_end - 1] == "\\"
         if end <= at or not whole:
             return None
         parts.append(re.sub(r"\\\r?\n\s*", "", text[at:end]))
@@ -141,7 +141,7 @@ def _quoted_span(text: str, match: re.Match[str], value: re.Match[str]) -> tuple
             break
         at = joint.end()
     judged = "".join(parts)
-    if triple and re.search(r"\s", judged.strip()):
+    if (triple or "\n" in judged) and re.search(r"\s", judged.strip()):
         return None
     return (first, end) if quoted_is_secret(judged, text, match) else None
 

@@ -32,9 +32,16 @@ from memlayer.edge.redaction.value_traits import (
     stands_for,
 )
 
+# In other languages. What stands behind them may be any word of theirs, so a value has a digit or a sign.
+_FOREIGN = (
+    "passwort", "kennwort", "wachtwoord", "passord", "lösenord", "contraseña", "contrasena", "mot de passe", "senha",
+    "palavra-passe", "parola d'ordine", "parola", "пароль", "hasło", "heslo", "jelszó", "şifre", "mật khẩu",
+    "パスワード", "暗証番号", "密码", "密碼", "口令",
+)  # fmt: skip
+_FOREIGN_KEYS = ("apiキー", "トークン", "シークレット", "密钥", "密鑰", "令牌", "clé api", "clave api", "clave de api")
 TRIGGERS = (
     "pass", "pwd", "pw", "psk", "_auth", "secret", "token", "key", "credential",
-    "비밀번호", "비번", "패스", "암호", "토큰", "시크릿", "키",
+    "비밀번호", "비번", "패스", "암호", "토큰", "시크릿", "키", *_FOREIGN, *_FOREIGN_KEYS,
 )  # fmt: skip
 _KEY_OWNERS = (
     "api", "access", "account", "auth", "private", "encryption", "encrypt", "signing", "master", "service", "deploy",
@@ -56,10 +63,14 @@ PASS_OWNERS = (
     "service", "svc", "prod", "stg", "store", "keystore", "truststore", "cert", "enc", "zip", "git", "docker",
     "jenkins", "nexus", "vault", "default", "old", "temp",
 )  # fmt: skip
+_OTHER_OWNERS = "router|guest|와이파이|공유기|서버|관리자|루트|디비|계정|로그인"
+_OWNED_PASS = r"(?:^|\W)(?:%s)[ ]$" % "|".join([*PASS_OWNERS, _OTHER_OWNERS])
 
+_HEADER_NAME = r"(?<![\w-])(?:(?P<own>x-)(?:[a-z0-9]+-)+|(?:api|auth|access)-)$"
 OWNED_KEY = "(?:%s)[ _-]?key$" % "|".join(_KEY_OWNERS)
 
-_PREPOSED = r"(?:(?:for|of|to|on|in|at|from)[ ](?:[\w.'@/-]{1,40}[ ]){1,6}?)?"
+_PREPOSITION = "(?:for|of|to|on|in|at|from|de|del|du|des|do|da|für|vom|van)[ ]"
+_PREPOSED = "(?:" + _PREPOSITION + r"(?:[\w.'@/-]{1,40}[ ]){1,6}?)?"
 
 # After digits or a Korean word these mark a count or a means, not a secret.
 _COUNTERS = (
@@ -76,7 +87,7 @@ _GETTER = (
     r"(?:getenv|get_?env\w{0,12}|env|env\w{0,8}\.(?:get|fetch|str)|environ\.(?:get|setdefault)|set_?default|fetch"
     r"|get_?(?:or_?default|property|string|value)|lookup\w{0,8}|config(?:\.get)?|option)\([\s\\]{0,20}[\"'][\w.-]*$"
 )
-_SETTER = r"(?:^|[ \t:(`\"'-])(?:set|setx|put|add|config|configure|create|write|update|save)[ :-][^\n;|&]*$"
+_SETTER = r"(?:^|[ \t:(`\"'-])(?:set|setx|put|add|config|configure|create|write|update|save|\w+_header)[ :-][^\n;|&]*$"
 _SETTER_CALL = r"(?:^|[^a-z])(?:set|put|add|write|save|store)_?(?!default)[a-z_]{0,30}\([\s\\]{0,20}[\"'][\w.:/-]*$"
 _PLACE = " 안에"  # a key lies inside it
 _SUFFIX = (
@@ -100,6 +111,7 @@ _NAMES = "|".join(
         "key(?![a-z])(?:" + _owned("key", _KEY_OWNERS, "[ _-]") + "|(?<=[_-]key)(?<!public[_-]key))",
         "비밀 ?번호", "비번", "패스워드", "패스프레이즈", "암호(?![화학문])", "토큰", "시크릿",
         "키(?=[\\s는은가이를을:=：\"'(（「『\\[<])(?:" + _owned("키", _KOREAN_KEY_OWNERS, " ") + ")",
+        "(?:" + "|".join((*_FOREIGN, *_FOREIGN_KEYS)) + ")(?<![a-z]senha)(?<![a-z]parola)",
     ]
 )  # fmt: skip
 # A run that goes on for 60 characters is no name. Looking further from each of its parts would be slow.
@@ -109,28 +121,33 @@ _NAME = (
     "(?P<name>" + _NAMES + ")(?P<suffix>" + _SUFFIX + ")"
     r"(?P<other>[a-z0-9_-]{0,40})(?![a-z0-9_-])"
 )
-NAMED_VALUE = _NAME + (
-    r"(?P<close>(?:['](?!s )|[\"`\])*}\\]){0,9})(?:[ ]?[(（][^()（）\n]{1,30}[)）])?"
-    r"(?:(?P<fallback>(?:[ ]?(?:\|\||\?\?|\?:|or(?![a-z]))\s{0,40}(?:[\w:.]{1,30}\()?"
-    r"|\s{0,20}\.(?:unwrap_or|unwrap_or_else|or_?else|or|get_?or_?else|if_?empty|default_?value)\("
-    r"(?:\|_?\|[ ]?|\(\)[ ]?[-=]>[ ]?|[\w:.]{1,30}\()?\s{0,20}|[ ]\{[ ]?)(?=\\{0,7}[\"'`]))"
-    r"|(?P<element>(?:[ ][^<>\n]{0,80})?>)(?=[^<>\s]{1,400}</)"
-    r"|(?P<attribute>(?:[\s,]|\\n){1,12}[\"']?value[\"']?[ ]?[:=][ ]?)"
-    r"|(?P<typed>[ ]?:[ ]?[a-z_][\w.\[\]|, ]{0,40}=[ ]?(?=\\{0,7}[\"'`])|[ ](?:string|str)[ ]=[ ]?(?=\\{0,7}[\"`]))"
-    r"|(?P<equal>[ \t]{0,8}===?[ ]?(?=\\{0,7}[\"'`]))"
-    r"|(?P<assign>[ \t]{0,8}(?::=|=>|->|→|=|:|：|＝|\|)(?!=)[ \t]{0,4}\*{0,2}[ ]?"
-    r"(?:[(](?:\s|\\{1,7}[nt]|\d{1,6}\t){0,80}(?=[bruf]{0,2}\\{0,7}[\"'])"
-    r"|(?P<newline>(?:[>|][+-]?\d?)?(?:\n[ ]{0,8}(?:\d{1,6}\t)?[ \t]{0,8}){1,2}))?)"
-    r"|(?P<call>,[ ]?(?=\\{0,7}[\"']))"
-    r"|(?P<quoted>[ \t]{1,4}(?=\\{0,7}[\"'`]))"
-    r"|(?P<prose>['’]s[ ]|[ ](?:for|of|to|on|in|at)[ ](?:[\w.'@/-]{1,40}[ ]){0,5}?[\w.'@/-]{1,40}[ ]?[:=][ ]"
-    r"|[ ]"
-    + _PREPOSED
-    + r"(?:is|was|will be|should be|to|became)[ ]?:?[ ](?:now[ ]|still[ ]|currently[ ]|set to[ ]|changed to[ ])?)"
-    r"|(?P<korean>(?:[ ]?(?:는|은|가|이|를|을|도)|(?<=[가-힣]))[ ]?"
-    r"(?:[가-힣 ()]{0,20}(?:[:=：＝→]|->)[ ]?\n?|(?:[가-힣]{1,8}[ ]){0,3})"
-    r"(?=[!-~‘“가-힣\u0400-\u04ff\u3040-\u30ff\u4e00-\u9fff]))"
-    r"|(?P<bare>[ ](?=[!-~])))"
+NAMED_VALUE = (
+    _NAME
+    + (
+        r"(?P<close>(?:['](?!s )|[\"`\])*}\\]){0,9})(?:[ ]?[(（][^()（）\n]{1,30}[)）])?"
+        r"(?:(?P<fallback>(?:[ ]?(?:\|\||\?\?|\?:|or(?![a-z]))\s{0,40}(?:[\w:.]{1,30}\()?"
+        r"|\s{0,20}\.(?:unwrap_or|unwrap_or_else|or_?else|or|get_?or_?else|if_?empty|default_?value)\("
+        r"(?:\|_?\|[ ]?|\(\)[ ]?[-=]>[ ]?|[\w:.]{1,30}\()?\s{0,20}|[ ]\{[ ]?)(?=\\{0,7}[\"'`]))"
+        r"|(?P<element>(?:[ ][^<>\n]{0,80})?>)(?=[^<>\s]{1,400}</)"
+        r"|(?P<attribute>(?:[\s,]|\\n){1,12}[\"']?value[\"']?[ ]?[:=][ ]?)"
+        r"|(?P<typed>[ ]?:[ ]?[a-z_][\w.\[\]|, ]{0,40}=[ ]?(?=\\{0,7}[\"'`])|[ ](?:string|str)[ ]=[ ]?(?=\\{0,7}[\"`]))"
+        r"|(?P<equal>[ \t]{0,8}===?[ ]?(?=\\{0,7}[\"'`]))"
+        r"|(?P<assign>[ \t]{0,8}(?::=|=>|->|→|=|:|：|＝|\|)(?!=)[ \t]{0,4}\*{0,2}[ ]?"
+        r"(?:\{\s{0,8}\\{0,7}[\"'](?:s|string_?value|value)\\{0,7}[\"']\s{0,3}:\s{0,3}"  # DynamoDB
+        r"|[(](?:\s|\\{1,7}[nt]|\d{1,6}\t){0,80}(?=[bruf]{0,2}\\{0,7}[\"'])"
+        r"|(?P<newline>(?:[>|][+-]?\d?)?(?:\n[ ]{0,8}(?:\d{1,6}\t)?[ \t]{0,8}){1,2}))?)"
+        r"|(?P<call>,[ ]?(?=\\{0,7}[\"']))"
+        r"|(?P<quoted>[ \t]{1,4}(?=\\{0,7}[\"'`]))"
+        r"|(?P<prose>['’]s[ ]|[ ]" + _PREPOSITION + r"(?:[\w.'@/-]{1,40}[ ]){0,5}?[\w.'@/-]{1,40}[ ]?[:=][ ]"
+        r"|[ ]"
+        + _PREPOSED
+        + r"(?:is|was|will be|should be|to|became|ist|war|lautet|est|es|era|é|è|är|jest|je)[ ]?:?[ ]"
+        r"(?:now[ ]|still[ ]|currently[ ]|set to[ ]|changed to[ ])?)"
+        r"|(?P<korean>(?:[ ]?(?:[는은가이를을도はがを是为為]|[改设設]?[成为為])|(?<=[가-힣]))[ ]?"
+        r"(?:[가-힣 ()]{0,20}(?:[:=：＝→]|->)[ ]?\n?|(?:[가-힣]{1,8}[ ]){0,3})"
+        r"(?=[!-~‘“가-힣\u0400-\u04ff\u3040-\u30ff\u4e00-\u9fff]))"
+        r"|(?P<bare>[ ](?=[!-~])))"
+    )
 )
 
 
@@ -145,8 +162,8 @@ def kind_of(match: re.Match[str]) -> str:
 def kind_of_name(name: str) -> str:
     """Return the kind of secret that a name in lower case announces."""
     for kind, signs in (
-        ("password", ("pass", "pw", "psk", "비밀번호", "비밀 번호", "비번", "패스", "암호")),
-        ("token", ("token", "토큰")),
+        ("password", ("pass", "pw", "psk", "비밀번호", "비밀 번호", "비번", "패스", "암호", *_FOREIGN)),
+        ("token", ("token", "토큰", "トークン", "令牌")),
         ("private-key", ("private", "개인 키", "개인키")),
         ("secret", ("secret", "시크릿", "비밀")),
         ("credential", ("credential", "_auth")),
@@ -160,12 +177,14 @@ def quoted_is_secret(value: str, text: str, match: re.Match[str]) -> bool:
     """True if a value in quotes is a secret."""
     kind, strict = kind_of(match), is_strict(match)
     value = value.strip()
-    if len(value) < 4 or "${" in value or is_no_literal(value) or is_ordinary_word(value):
+    if len(value) < 4 or "${" in value or is_no_literal(value) or is_ordinary_word(value) or _is_talk(value, match):
         return False
-    if is_verb(match) and not match.group("assign"):
+    if is_verb(match) and not (match.group("assign") or _is_owned(match)):
         return False
     if " " in value:
         words = value.split()
+        if is_environment_line(text, match) and are_quoted_words(value, has_digit_and_letter(value)):
+            return True
         if (
             kind == "password"
             and not strict
@@ -183,6 +202,8 @@ def quoted_is_secret(value: str, text: str, match: re.Match[str]) -> bool:
         return bool(match.group("close")) and is_mixed(value)
     if match.group("name") == "_auth":
         return is_mixed(value) and not is_wordy(value)
+    if (match.group("call") or match.group("assign")) and _is_of_header(value, match, ""):
+        return True
     if strict or match.group("call"):
         return looks_random(value) and match.group("name") != "pwd"
     if match.group("korean") is not None and re.match(_FIELD, match.group("korean").lstrip()):
@@ -197,7 +218,8 @@ def quoted_is_secret(value: str, text: str, match: re.Match[str]) -> bool:
 def bare_is_secret(value: str, whole: str, text: str, end: int, match: re.Match[str]) -> bool:
     """True for a secret without quotes; whole: with trailing signs."""
     kind = kind_of(match)
-    if match.group("bare") and _is_set(match, _SETTER) and _is_argument(value, kind, text[end : end + 1]):
+    given = match.group("bare") and _is_set(match, _SETTER)
+    if given and (_is_argument(value, kind, text[end : end + 1]) or _is_of_header(value, match, "")):
         return True
     if kind != "password" and match.group("bare") and len(value) < 16:
         return False  # `token count`: the usual words behind such a name
@@ -206,13 +228,14 @@ def bare_is_secret(value: str, whole: str, text: str, end: int, match: re.Match[
     after = text[end : end + 12]
     if kind == "private-key" and match.group("korean") is not None and after.startswith(_PLACE):
         return False
-    if len(value) < 4 or is_no_literal(value):
+    if len(value) < 4 or is_no_literal(value) or _is_talk(value, match):
         return False
     if whole[-1] in ":=([{":
         return _with_open_end(value, whole, text, end, match)
     if value.startswith(("-", "|", "//", "=", "!=")):
         return looks_random(value)
-    if "가" <= value[0] <= "힣" and not hangul_is_secret(value, _rest_of_line(text, end)):
+    hangul = "가" <= value[0] <= "힣" and not (match.group("assign") and _is_of_header(value, match, ""))
+    if hangul and not hangul_is_secret(value, _rest_of_line(text, end)):
         return False
     if value[0] in "#*?@" and not (kind == "password" and match.group("assign") and has_digit_and_letter(value)):
         return False
@@ -231,9 +254,13 @@ def bare_is_secret(value: str, whole: str, text: str, end: int, match: re.Match[
         or match.group("quoted")
         or match.group("call")
         or match.group("attribute")
-        or "|" in (match.group("assign") or "")
+        or ("|" in (match.group("assign") or "") and match.group("newline") is None)
     ):
-        return looks_random(value) or (match.group("attribute") is not None and is_mixed(value))
+        return (
+            looks_random(value)
+            or (match.group("attribute") is not None and is_mixed(value))
+            or _is_of_key(value, match)
+        )
     if is_number(value):
         return kind == "password" and _number_is_secret(value, after, match)
     if match.group("element"):
@@ -244,7 +271,8 @@ def bare_is_secret(value: str, whole: str, text: str, end: int, match: re.Match[
     if is_ordinary_word(value) and not (alone and is_letters(value) and value.lower() not in ORDINARY_WORDS):
         return False
     if is_verb(match):
-        return bool(match.group("assign")) and len(value) >= 6 and is_mixed(value)
+        told = match.group("prose") and not _rest_of_line(text, end).strip(" .,!)") and is_passwordlike(value)
+        return bool(match.group("assign") or told or _is_owned(match)) and len(value) >= 6 and is_mixed(value)
     if is_letters(value):
         return _word_is_secret(value, kind, text, end, match)
     return _mixed_is_secret(value, kind, text, end, match, alone)
@@ -291,9 +319,13 @@ def _mixed_is_secret(value: str, kind: str, text: str, end: int, match: re.Match
         if is_mixed(value) or not is_wordy(value):
             return True
         least = 2 if is_environment_line(text, match) or alone else 3 if _fills_line(text, end, match) else 0
+        said = match.group("prose") or (match.group("korean") or "").strip()
+        least = least or (4 if said or match.group("assign") else 0)
         return least > 0 and are_joined_words(value, least)
     if match.group("assign") and is_environment_line(text, match):
         return len(value) >= 6
+    if match.group("assign") and _is_of_header(value, match, ""):
+        return True
     return (
         len(value) >= 8 and is_mixed(value) and not (is_wordy(value) and len(value) < 16) and not is_identifier(value)
     )
@@ -317,8 +349,10 @@ def _word_is_secret(value: str, kind: str, text: str, end: int, match: re.Match[
     """True for an unquoted word where only a value can stand."""
     rest = _rest_of_line(text, end).strip()
     if match.group("assign"):
-        if "newline" in match.groupdict() and match.group("newline"):
+        if match.group("newline"):
             return False
+        if kind != "password" and _is_of_header(value, match, _rest_of_line(text, end)):
+            return True
         if is_environment_line(text, match):
             return kind == "password" or len(value) >= 8
         if "=" in match.group("assign"):
@@ -353,18 +387,47 @@ def is_strict(match: re.Match[str]) -> bool:
     The name is a part of a longer name (`token_type`), too general, or its value stands in the next line.
     """
     name = match.group("name")
-    general = name.startswith("credential") or (name == "key" and not re.search(OWNED_KEY, _name_before(match) + name))
-    return bool(match.group("other")) or general or match.group("newline") is not None
+    owned = re.search(OWNED_KEY, _name_before(match) + name) or re.search(_HEADER_NAME, _name_before(match, 40))
+    general = name.startswith("credential") or (name == "key" and not owned)
+    below = (match.group("newline") or "").strip(" \t\n0123456789") == ""  # `|` and `>` of YAML announce the value
+    return bool(match.group("other")) or general or (match.group("newline") is not None and below)
 
 
-def _name_before(match: re.Match[str]) -> str:
-    return match.string[max(0, match.start() - 13) : match.start()]
+def _name_before(match: re.Match[str], most: int = 13) -> str:
+    return match.string[max(0, match.start() - most) : match.start()]
 
 
 def is_verb(match: re.Match[str]) -> bool:
     """True for `pass` by itself; DB_PASS, smtp-pass and dbPass are names."""
     before = match.string[max(0, match.start() - 1) : match.start()]
     return match.group("name") == "pass" and before not in ("_", "-") and not before.isalpha()
+
+
+def _is_owned(match: re.Match[str]) -> bool:
+    """True for `wifi pass is X`: something with a password owns it."""
+    joined = match.group("prose") or match.group("korean") is not None
+    return bool(joined) and re.search(_OWNED_PASS, _name_before(match)) is not None
+
+
+def _is_talk(value: str, match: re.Match[str]) -> bool:
+    """True for a word of another language, or a count: `8文字以上`."""
+    if value.lower() in _FOREIGN:
+        return True
+    if match.group("name") not in (*_FOREIGN, *_FOREIGN_KEYS):
+        return False
+    plain = not any(char.isdigit() for char in value) and not (value.isascii() and is_mixed(value[:-1]))
+    return plain or re.match(r"[\d~-]+[^\x00-\x7f]", value) is not None
+
+
+def _is_of_header(value: str, match: re.Match[str], rest: str) -> bool:
+    """True for a header's credential, words too: `X-Api-Key: mangocat12`."""
+    name = match.group("name")
+    header = re.search(_HEADER_NAME, _name_before(match, 40))
+    if header is None or (name == "key" and not re.search(OWNED_KEY, _name_before(match) + name)):
+        return False
+    alone = header.group("own") is not None and rest.strip()[:1] in ("", '"', "'", "`")
+    least = 8 if value.isascii() else 5
+    return len(value) >= least and (has_digit_and_letter(value) or (alone and value.isascii() and value.isalpha()))
 
 
 def is_no_name(match: re.Match[str]) -> bool:
@@ -382,6 +445,14 @@ def is_no_name(match: re.Match[str]) -> bool:
         if not before.endswith(PASS_OWNERS):
             return True
     return any(match.group(join) is not None for join in ("prose", "bare", "quoted", "call"))
+
+
+def _is_of_key(value: str, match: re.Match[str]) -> bool:
+    """True for `SESSION_KEY=mangotree81x`; false for columns and public keys."""
+    before = _name_before(match)
+    named = match.group("name") == "key" and not match.group("other") and match.group("assign") == "="
+    plain = re.search(r"(?:public|primary|foreign|cache|sort|partition|hash|range|index|group|lookup)[_-]$", before)
+    return named and before.endswith("_") and not plain and len(value) >= 10 and _is_argument(value, "api-key", "")
 
 
 def _starts_line(text: str, match: re.Match[str]) -> bool:

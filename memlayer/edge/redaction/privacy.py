@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 
-from memlayer.edge.redaction import budget
+from memlayer.edge.redaction import budget, session_values
 from memlayer.edge.redaction.blobs import without_blobs
 from memlayer.edge.redaction.own_patterns import OWN
 
@@ -46,6 +46,7 @@ _UNSEEN_OR_SHAPING = _UNSEEN_SIGNS + "\u115f\u1160\u2800\ufe0e\ufe0f"
 _PRINTABLE_UNSEEN = ("\ufe0f", "\ufe0e", "\u3164", "\uffa0", "\u115f", "\u1160", "\u034f", "\u2800")
 _WRITTEN = "[\t\n\r -~\uac00-\ud7a3\uff01-\uff5e]"
 _HIDDEN_BETWEEN = f"[{_UNSEEN_OR_SHAPING}](?<={_WRITTEN}[{_UNSEEN_OR_SHAPING}])[{_UNSEEN_OR_SHAPING}]*(?={_WRITTEN})"
+_APART = "[\uff10-\uff19\uff21-\uff3a\uff3f\uff41-\uff5a\u1100-\u11ff]+"
 _HIDDEN_AT_START = f"\\A[{_UNSEEN_OR_SHAPING}]+(?={_WRITTEN})"  # within words once a speaker's name stands before
 
 # `- [mem:x9Yz2w] 2026-11-19: text` is a whole line of ours, also when its header was lost. So are the lines of older
@@ -171,13 +172,34 @@ def plain(text: str) -> str:
 
 
 def _redacted(text: str) -> str:
+    """Redact a text by its composed form, line by line."""
+    view = _composed(text)
+    out = _settled(view)
+    if view == text or out == view:
+        return text if out == view else out
+    lines = list(zip(text.split("\n"), view.split("\n"), out.split("\n")))
+    if len(lines) <= view.count("\n") or out.count("\n") != view.count("\n"):
+        return out
+    return "\n".join(line if seen == kept else kept for line, seen, kept in lines)
+
+
+def _composed(text: str) -> str:
+    """Return text with Hangul in syllables, and narrow letters and digits."""
+    if text.isascii() or not re.search(_APART, text):
+        return text
+    from unicodedata import normalize  # seldom needed
+
+    return re.sub(_APART, lambda run: normalize("NFKC", run.group()), text)
+
+
+def _settled(text: str) -> str:
     from memlayer.edge.redaction.command_secrets import hide_request_secrets
     from memlayer.edge.redaction.named_secrets import hide_named_secrets
     from memlayer.edge.redaction.shaped_secrets import hide_password_hashes, hide_shaped_secrets
     from memlayer.edge.redaction.wrapped_secrets import hide_wrapped_secrets
 
     for _ in range(_MAX_ROUNDS):
-        out = hide_shaped_secrets(OWN.hide(_without_private_spans(text)))
+        out = hide_shaped_secrets(OWN.hide(session_values.hide(_without_private_spans(text))))
         out = hide_named_secrets(hide_request_secrets(hide_password_hashes(out)))
         out = hide_wrapped_secrets(out, _redacted)
         if out == text:

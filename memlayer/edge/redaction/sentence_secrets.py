@@ -42,6 +42,7 @@ _CHANGES = r"[ ]?(?:바꿨|바꿔|바꾸|바꾼|변경|설정|해[ 줘뒀놨]|�
 _MEANS = r"[ ]으?로[ ]"
 # Hangul behind a password in Latin letters that is grammar: an ending, or a particle alone.
 _HANGUL_TAIL = r"[%s][%s0-9!#$%%^&*~+_]*" % (_HANGUL, _HANGUL)
+_KANJI_TAIL = r"(?![了吧的也])[\u30a0-\u30ff\u4e00-\u9fff]{1,4}(?=%s|[\s.,!?)\"'。]|$)" % _COPULA
 _GRAMMAR = (
     r"(?:이(?:야|예요|에요|다|고|며|니|라고|라는|었|지|래|네|랑|더|거|걸)|예요|에요|입니다|인데|인가|라고|라는|였|으로|에서|까지|부터"
     r"|한테|처럼|보다|니까|거든|쓰|써|썼|넣|입력|치[면고]|로%s|[은는이가을를도만의에와과로야임랑고]?[!.~]*$)" % _CHANGES
@@ -57,17 +58,44 @@ _TALK = (
 )  # fmt: skip
 _SENTENCE = r"[ ].*(?:다|요|까|오|음|함|됨)[.!?]?$"
 
+# A row of words without grammar beside a wallet's noun.
+_SEED_NAMES = ("seed", "recovery", "mnemonic", "backup", "니모닉", "시드", "복구")
 _SEED = (
-    r"(?:seed|recovery|mnemonic|secret recovery|backup)(?: phrase| words?)?[\"']?(?: is|[ ]?[:=]|는|은)[ ]?[\"'`]?"
-    r"(?P<secret>(?:[a-z]{3,8}[ ]){11,23}[a-z]{3,8})(?![a-z])"
+    r"(?:%s|(?:wallet|지갑)[^\n:=]{0,20}?(?:word|phrase|단어|문구))[^\n:=]{0,40}?"
+    r"(?:[:=]|[ ](?:is|are|was)|[가-힣](?=[ \n\"'`]))\s{0,3}[\"'`]?"
+    r"(?P<secret>(?!(?:[a-z]{3,8}[ ,]){0,23}(?:the|and|for|are|was|you|not|has|its|from|when|which|into|then|were)[ ,])"
+    r"(?:[a-z]{3,8}(?:,[ ]?|[ \n])){11,23}[a-z]{3,8})(?![a-z])" % "|".join(_SEED_NAMES)
 )
+# `log in as kim with X!`, `kim 으로 로그인: X!`, `kim@shop.kr / X!`
+_AS_USER = (
+    r"(?:log(?:ged|ging)?|sign(?:ed|ing)?)[ -]?(?:in|on)[ ](?:as|with)[ ][\w.@-]{2,60}[ ]?(?:,|/|with|using|and)[ ]",
+    r"(?<=로 )(?:로그인|접속)[가-힣]{0,6}[ ]?[,.:/][ ]",
+    r"[ ]/[ ](?<=[a-z] / )",
+)
+_SIGNED = r"[\"'`]?(?P<secret>[^\s\"'`()/가-힣]{8,60})"
+_MAIL_BEFORE = r"[\w.+-]{1,60}@[\w-]{1,60}(?:\.[\w-]{2,20}){1,3}[\"'`]?$"
 # Other sentences: trigger, pattern with the group `secret`, kind.
+# `X 이 루트 비번이야`
+_SAID_BEFORE = (
+    r"(?<![!-~])[\"'`]?(?P<secret>[!-~]{6,80}?)[\"'`]?[ ]?(?:이|가)[ ](?:(?:[가-힣]{1,8}|[a-z]{2,12})[ ]){0,3}"
+)
+_SAID_TO_BE = r"(?:이?야|입니다|이?에요|예요|이다|임|이고|인데)(?![가-힣?])"
 _PHRASES = (
-    ("identified by", r"identified by[ ]+(?:password[ ]+)?['\"]{1,5}(?P<secret>[^'\"\n]{4,200})['\"]", "password"),
+    (
+        "identified ",
+        r"identified (?:with[ ]+[\w'\"`]{1,60}[ ]+)?by[ ]+(?:password[ ]+)?['\"]{1,5}(?P<secret>[^'\"\n]{4,200})['\"]",
+        "password",
+    ),
+    ("redacted:aws-key", r"redacted:aws-key\][ \t\n,;:/|=]{1,4}(?P<secret>[a-z0-9/+]{40})(?![a-z0-9/+])", "secret"),
     ("secret set", r"secret set [^\n]{1,80}?(?:--body|-b)[ =]['\"]?(?P<secret>[^\s'\"]{8,400})", "secret"),
     ("wifi:", r"wifi:(?:[^\n;]{0,80};){0,4}?p:\"?(?P<secret>(?:\\.|[^;\n\\\"]){4,100})", "password"),
+    *((noun, _SAID_BEFORE + noun + _SAID_TO_BE, "password") for noun in ("비번", "비밀번호", "패스워드", "암호")),
     ("net use", r"net use [^\n]{1,120}/user:\S{1,60}[ ]+[\\'\"]{0,5}(?P<secret>[^\s'\"/\\]{4,200})", "password"),
-    (" from ", r"pass(?:word|wd|phrase)[ ]from[ ]['\"`]?(?P<secret>[^\s'\"`]{4,200})['\"`]?[ ]to[ ]", "password"),
+    (
+        " from ",
+        r"(?:pass(?:word|wd|phrase|code)|pw)[ ]from[ ]['\"`]?(?P<secret>[^\s'\"`]{4,200})['\"`]?[ ]to[ ]",
+        "password",
+    ),
     (
         "auth",
         r"(?:redis\S{0,20}(?:[ ]\S{1,40}){0,4}|\d>|>)[ ]{1,4}auth[ ]{1,4}(?:default[ ]{1,4})?[\"']?"
@@ -87,6 +115,7 @@ _PHRASES = (
         r"(?:setuser[ ]\S{1,60}|user[ ]\S{1,60}[ ](?:on|off))[ ](?:[^\n>]{0,80}[ ])?>(?P<secret>[^\s\"']{4,200})",
         "password",
     ),
+    ("machine ", r"machine(?:\s{1,9}\S{1,80}\s{1,9}(?:login|password)){2}\s{1,9}(?P<secret>\S{4,200})", "password"),
     ("login ", r"login[ ]+\S{1,80}\s{1,4}password[ ]+(?P<secret>\S{4,200})", "password"),
 )
 # `admin / X!`, and `root/X!` where the text speaks of a login.
@@ -117,7 +146,7 @@ _PAIR = (
 )
 # `계정은 admin / user2 두 종류`: two kinds of user, where no word for a password is said.
 _ROLE = r"[a-z]{3,20}[-_]?\d$"
-_PGPASS = r":(?:\d{4,5}|\*):[\w*-]{1,80}:[\w*.-]{1,80}:(?P<secret>[^\s:]{4,200})"
+_PGPASS = r":(?:\d{4,5}|\*):[\w*-]{1,80}:[\w*.-]{1,80}:(?P<secret>%s[^\s:]{4,200})"
 _PUTTY = (
     r"Private-Lines: ?\d+(?:\r?\n|\\+r?\\*n)"
     r"(?P<secret>(?:(?:[ ]{0,8}\d{1,6}\t)?[A-Za-z0-9+/=]{8,}(?:\r?\n|\\+n|\b)){1,200})"
@@ -136,10 +165,25 @@ _SPARE_CODE = (
     r"(?P<join>[ ]?[:=]|[ ]is|[ ]?(?:는|은))?[ ][\"'`]?(?P<secret>[0-9a-z]{4,6}(?:-[0-9a-z]{4,6}){1,5})(?![\w-])"
 )
 _USED_AS = r" as[ ](?:the |my |your |our |its |a )?(?:[a-z]{2,12} )?(?:password|passwd|passphrase)(?![\w-])"
+# Behind `pin` alone only where it is surely the noun: one pins an issue, and a chip has pins.
 _PIN = (
-    r"(?:pin(?<![a-z]pin)(?:[ ]?(?:code|number|번호))?|핀[ ]?(?:번호|코드))[\"']?"
-    r"(?:(?:[ ]is|[ ]?[:=]|[ ]?(?:는|은))[ ]?[\"']?|(?:(?<=핀번호)|(?<=핀 번호)|(?<=핀코드))[ ])"
-    r"(?P<secret>\d{4,8})(?![\w.,-]|[ ]?(?:자리|개|번|회|명|건|원|초|분|일))"
+    r"(?:(?P<noun>pin(?<![a-z]pin))(?:[ ]?(?:code|number|번호))?|핀[ ]?(?:번호|코드)|(?<![가-힣])핀)[\"']?"
+    r"(?:(?:(?:[ ](?:for|of|on)(?:[ ][a-z']{1,12}){1,4})?[ ](?:is|to)|[ ]?[:=]|[ ]?(?:는|은|이|가|을|를))[ ]?[\"']?"
+    r"|(?:(?<=번호)|(?<=코드)|(?<=code)|(?<=number)|(?P<bare>))[ ])"
+    r"(?P<secret>\d{4,8})(?=[\"')!?]|[.,]?(?:\s|$)|%s|으?로|[을를])"
+    r"(?![ ]?(?:자리|개|번|회|명|건|원|초|분|일(?!거))|[ ](?:of|to|in|on|bytes?|[kmg]i?b|units?|times|pins?)\b)"
+    % _COPULA
+)
+_OWNS_PIN = r"(?:\b(?:my|your|our|card|door|phone|sim|bank|atm)|내|제|카드|통장|유심|폰|도어락|현관|계좌|은행|새)[ ]$"
+_COMMAND_LINE = r"(?:\S@\S{2,60}|[ ]-{1,2}[a-z]\S{0,40}[ ]\S{1,60})(?:[ ][^\n]{0,60})?[ ,/]"
+_BEHIND_COMMAND = (
+    _COMMAND_LINE
+    + r"(?:비밀[ ]?번호|비번|패스워드|암호|passw(?:or)?d|pw)[ ](?P<secret>[!-~]{6,80}?)(?=[.,]?(?:\s|$)|[가-힣])"
+)
+# A resident registration number: a date, the century with the sex, six digits.
+_RESIDENT = (
+    r"(?P<secret>[0-9](?<![\w.-].)[0-9](?:(?:0[13578]|1[02])(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)(?:0[1-9]|[12]\d|30)"
+    r"|02(?:0[1-9]|[12]\d))[ ]?-[ ]?[1-4]\d{6})(?![0-9a-z_-])"
 )
 
 _NAMED = (
@@ -153,6 +197,14 @@ _HANDS_OVER = (
 _MAX_LOOKBACK = 100  # characters looked back for the verb that hands a value over
 _KINDS = {"token": "token", "key": "api-key", "secret": "secret", "credential": "credential"}
 
+# A chosen password beside the word for one, in whatever order and grammar: `비번을 A에서 B로`, `X is the password`.
+_NEAR_NAME = (
+    r"(?:비밀[ ]?번호|비번|패스워드|패스프레이즈|암호(?![화학문])|pass(?:word|wd|phrase|code)|(?<![a-z])p/?w(?![a-z])"
+    r"|credential|secret|token|시크릿|토큰|인증[ ]?키)"
+)
+_NEAR_CHARS = 60
+_SIGNS_OF_CHOICE = "!@$^&"
+_CHOSEN = r"(?<![\w@/.:=&?#%%$\\|+-])[A-Za-z0-9!@^&](?:[^\s\"'`,;()\[\]{}<>=\\/|+%s]){5,39}" % _HANGUL
 _BELOW_NAME = r"(?:pass(?:word|wd|phrase|code)|pw(?<![a-z]pw)|비밀 ?번호|비번|패스워드|패스프레이즈|암호)"
 _BELOW = (
     _BELOW_NAME
@@ -193,6 +245,9 @@ def is_hangul_password(value: str) -> bool:
 
 def end_of_mixed(text: str, end: int) -> int:
     """Return the end of a password whose Latin part ends here: `hunter2고래밥이야`."""
+    tail = re.compile(_KANJI_TAIL).match(text, end)
+    if tail is not None:
+        return tail.end()
     tail = re.compile(_HANGUL_TAIL).match(text, end)
     if tail is None or re.match(_GRAMMAR, tail.group()):
         return end
@@ -226,16 +281,21 @@ def _is_password(value: str) -> bool:
 def phrase_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
     """Return (start, end, kind) of secrets in sentences; low: lower case."""
     cuts: list[tuple[int, int, str]] = []
-    if any(word in low for word in ("seed", "recovery", "mnemonic", "backup")):
-        cuts += [(*m.span("secret"), "seed-phrase") for m in re.compile(_SEED).finditer(low)]
-    if "pin" in low or "핀" in low:
-        cuts += [(*m.span("secret"), "pin") for m in re.compile(_PIN).finditer(low)]
+    if any(sign in low for sign in "!@#$%^&*"):
+        cuts += _beside_user(text, low)
+    if any(word in low for word in (*_SEED_NAMES, "wallet", "지갑")):
+        cuts += [(*m.span("secret"), "seed-phrase") for m in re.compile(_SEED).finditer(low) if _is_seed(m)]
+    cuts += _told_cuts(text, low)
     for trigger, pattern, kind in _PHRASES:
         if trigger in low:
             budget.check()
             spans = [m.span("secret") for m in re.compile(pattern).finditer(low)]
-            named = trigger == "wifi:"  # there a password has a field of its own
-            cuts += [(start, end, kind) for start, end in spans if named or _stands_alone(text[start:end])]
+            named = trigger in ("wifi:", "machine ", "identified ")  # there a password has a field of its own
+            cuts += [
+                (start, end, kind)
+                for start, end in spans
+                if _stands_alone(text[start:end]) or (named and not is_no_literal(text[start:end]))
+            ]
     for word, rest in _PAIR_STARTS:
         if word in low:
             budget.check()
@@ -248,7 +308,8 @@ def phrase_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
     if " / " in low:
         cuts += _after_login_name(text, low, " / ")
     if ":543" in low or ":*:" in low or ":330" in low:
-        spans = [m.span("secret") for m in re.compile(_PGPASS).finditer(text) if _host_before(text, m.start())]
+        pattern = _PGPASS % (r"[^\s:][^\n:'\"]{3,80}(?=['\"\n])|" if "pgpass" in low else "")
+        spans = [m.span("secret") for m in re.compile(pattern).finditer(text) if _host_before(text, m.start())]
         cuts += [(start, end, "password") for start, end in spans if _stands_alone(text[start:end])]
     if "Private-Lines" in text:
         cuts += [(*m.span("secret"), "private-key") for m in re.compile(_PUTTY).finditer(text)]
@@ -267,10 +328,72 @@ def phrase_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
             (start, end), kind = match.span("secret"), kind_of_name(match.group("name"))
             cuts += [(start, end, kind)] if _is_in_brackets(text[start:end], kind) else []
     cuts += given_cuts(as_meant, lowered(as_meant))
+    cuts += _near_cuts(text, low)
     cuts += hangul_cuts(lowered(as_meant))
     if " as " in low and "pass" in low:
         cuts += _used_as_password(text, low)
     return cuts
+
+
+def _is_seed(match: re.Match[str]) -> bool:
+    """True for a wallet's words: hardly any is inflected."""
+    return len(re.findall(r"(?:[^s]s|ed|ing|ly)(?![a-z])", match.group("secret"))) < 3
+
+
+def _told_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
+    """Return the spans of PINs, resident numbers and passwords behind a command."""
+    cuts: list[tuple[int, int, str]] = []
+    if "pin" in low or "핀" in low:
+        cuts += [(*m.span("secret"), "pin") for m in re.compile(_PIN).finditer(low) if _is_pin(text, m)]
+    if "-" in low:
+        cuts += [(*m.span("secret"), "resident-number") for m in re.compile(_RESIDENT).finditer(low)]
+    if ("@" in low or " -" in low) and any(name in low for name in _NAMES):
+        spans = [m.span("secret") for m in re.compile(_BEHIND_COMMAND).finditer(low)]
+        cuts += [(start, end, "password") for start, end in spans if _is_behind_command(text[start:end])]
+    return cuts
+
+
+def _is_behind_command(value: str) -> bool:
+    return _stands_alone(value) and (not is_wordy(value) or sum(map(str.isdigit, value)) > 2)
+
+
+def _is_pin(text: str, match: re.Match[str]) -> bool:
+    """True where a number behind the word alone is a PIN."""
+    if match.group("bare") is None or (match.group("noun") and text[match.start() :].startswith("PIN")):
+        return True
+    return re.search(_OWNS_PIN, match.string[max(0, match.start() - 20) : match.start()]) is not None
+
+
+def _near_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
+    """Return the spans of chosen passwords beside their name."""
+    cuts: dict[int, tuple[int, int, str]] = {}
+    if not any(sign in text for sign in _SIGNS_OF_CHOICE):
+        return []
+    for name in re.compile(_NEAR_NAME).finditer(low):
+        budget.check()
+        begin = max(text.rfind("\n", 0, name.start()) + 1, name.start() - _NEAR_CHARS)
+        end = text.find("\n", name.end())
+        end = min(end if end >= 0 else len(text), name.end() + _NEAR_CHARS)
+        for match in re.compile(_CHOSEN).finditer(text, begin, end):
+            value = match.group().rstrip(".:?*_~")
+            if _is_chosen(value) and match.start() not in cuts:
+                cuts[match.start()] = match.start(), match.start() + len(value), "password"
+    return list(cuts.values())
+
+
+def _is_chosen(value: str) -> bool:
+    """True for letters, digits and a sign within, as people choose them."""
+    has_sign = any(sign in value[1:-1] for sign in _SIGNS_OF_CHOICE)
+    is_address = re.match(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)*$|[A-Za-z]+\^\d+$", value) is not None  # or `HEAD^1`
+    return has_sign and has_digit_and_letter(value) and not is_address and not is_no_literal(value)
+
+
+def answers_name(question: str, answer: str) -> bool:
+    """True for an answer that is the secret of its question."""
+    if " " in answer.strip() or not 4 <= len(answer.strip()) <= 200:
+        return False
+    asks = re.search(_NEAR_NAME + "|" + SECRET_NAME, lowered(question)) is not None
+    return asks and has_digit_and_letter(answer) and not is_no_literal(answer) and not is_wordy(answer)
 
 
 def _after_login_name(text: str, low: str, joint: str) -> list[tuple[int, int, str]]:
@@ -327,6 +450,26 @@ def _is_passwordlike(value: str) -> bool:
     """True for letters and digits with a sign or both cases."""
     signs = any(not char.isalnum() and char not in ".,-" for char in value)
     return _stands_alone(value) and (signs or not (value.islower() or value.isupper()))
+
+
+def _beside_user(text: str, low: str) -> list[tuple[int, int, str]]:
+    """Return the spans of passwords beside a user: `kim@shop.kr / X!`."""
+    cuts = []
+    for start in _AS_USER:
+        budget.check()
+        for match in re.compile(start + _SIGNED).finditer(low):
+            named = low[match.start()] != " " or re.search(
+                _MAIL_BEFORE, low[max(0, match.start() - 130) : match.start()]
+            )
+            if named and _is_signed(text[slice(*match.span("secret"))]):
+                cuts.append((*match.span("secret"), "password"))
+    return cuts
+
+
+def _is_signed(value: str) -> bool:
+    """True for letters, digits and a sign, no path or address."""
+    signed = any(sign in value for sign in "!@#$%^&*")
+    return signed and _stands_alone(value) and re.match(_PAGE, value.lower()) is None
 
 
 def _stands_alone(value: str) -> bool:

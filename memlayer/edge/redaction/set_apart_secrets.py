@@ -42,6 +42,7 @@ _JSON_KIND = r"\"kind[ ]{0,15}\"\s{0,4}:\s{0,20}\"(\w+)"
 _NEAR = 4000  # characters from a manifest's values to its kind
 
 # The name in quotes or a tag, its value in a line below, or behind a joint of its own.
+_PIECE = r"[\"'`][^\"'`\n]{1,200}[\"'`]"
 _PAIRS = (
     (
         "variable",
@@ -49,6 +50,12 @@ _PAIRS = (
         r"[ ]{0,15}\"(?P<value>[^\"\n]{4,400}?)[ ]{0,15}\"",
     ),
     ("<key>", r"<key>(?P<name>[\w .-]{1,80})</key>\s{0,40}<string>(?P<value>[^<\n]{4,400})</string>"),
+    (
+        "join(",
+        r"(?<![\w.-])(?P<name>[\w.-]{1,80})[\"']?\s{0,3}[:=]\s{0,3}(?:([\"'])\2\.join\(\s{0,20})?[(\[]\s{0,80}"
+        r"(?P<value>(?:%s\s{0,20},\s{0,80}){1,40}(?:%s\s{0,80})?)[)\]](?:(?(2)\s{0,20}\)|\.join\(([\"'`])\4\)))"
+        % (_PIECE, _PIECE),
+    ),
     ("${", r"\$\{(?P<name>[\w.]{1,80})(?::[-=]?|[-=])(?P<value>[^{}\s\"'$?=:-][^{}\s\"'$]{3,200})\}"),
 )  # fmt: skip
 
@@ -77,7 +84,9 @@ def set_apart_cuts(text: str, judge: Callable[[str, str], str]) -> list[tuple[in
         if literal in low:
             budget.check()
             for pair in re.compile(pattern, re.IGNORECASE).finditer(view):
-                kind = judge(pair.group("name"), pair.group("value"))
+                pieces = pair.group("value")
+                value = "".join(re.findall("[\"'`]([^\"'`]+)[\"'`]", pieces)) if literal == "join(" else pieces
+                kind = judge(pair.group("name"), value)
                 cuts += [(*pair.span("value"), kind)] if kind else []
     if "\n" in low:
         cuts += _table_cuts(view, low, judge)

@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 
 from memlayer.edge.redaction import budget
+from memlayer.edge.redaction.named_value_rules import PASS_OWNERS
 from memlayer.edge.redaction.value_traits import (
+    are_quoted_words,
     has_digit_and_letter,
     is_issued,
     is_no_literal,
@@ -30,23 +32,31 @@ _CAPITAL = r"-%s(?<=\s-%s)[ ]{0,8}[\"']{0,5}(?=[^\s\"'-])"
 _FLAG_VALUE = r"[^\s\"'`<>]+"
 
 # Input of a program: a here-string, a document of one line, a pipe.
-_HERE = r"<<<[ ]{0,8}[\"']{0,5}(?P<secret>[^\s\"'$`]{4,120})"
+_TEXT = r"(?P<secret>[^\s\"'$`|](?:[^\"'$`\\\n]{2,118}(?=[\"'])|[^\s\"'$`|]{3,119}))"  # with blanks in quotes
+_HERE = r"<<<[ ]{0,8}[\"']{0,5}" + _TEXT
 _DOCUMENT = (
-    r"<<-?[ ]?[\"']?(?P<end>\w{2,20})[\"']?(?P<reader>[^\n\\]{0,80})(?:\n|\\n)[ \t]{0,8}(?P<secret>[^\s\\]{4,120})"
-    r"(?:\n|\\n)[ \t]{0,8}(?P=end)"
+    r"<<-?[ ]?[\"']?(?P<end>\w{2,20})[\"']?(?P<reader>[^\n\\]{0,80})(?:\n|\\n)[ \t]{0,8}"
+    r"(?P<secret>[^\s\\][^\n\\]{3,119})(?:\n|\\n)[ \t]{0,8}(?P=end)"
 )
 _PIPED = (
-    r"[ ]{1,8}(?:-n[ ])?(?:[\"']?%s(?:\\\\?n)?[\"']?[ ])?[\"']{0,5}(?P<secret>[^\s|\"'$`]{4,120})[ \"']{0,9}"
-    r"\|(?P<reader>[^\n|]{1,80})"
+    r"[ ]{1,8}(?:-n[ ])?(?:[\"']?%s(?:\\\\?n)?[\"']?[ ])?[\"']{0,5}"
+    + _TEXT
+    + r"[ \"']{0,9}(?P<reader>[|>][^\n|]{1,80})"
 )
 _PRINTS = ("echo", "printf", "yes")
 # The program reads a secret for sure, or may read one.
 _READS_SECRET = (
-    r"-(?:password-)?stdin\b|-with-token|passphrase|\bsecrets?[ ](?:create|set|put|versions[ ]add)|\bvariable[ ]set\b"
+    r"-(?:password-)?stdin\b|-with-token|passphrase"
+    r"|\b(?:secrets?|env|variables?)[ ](?:add|create|set|put|versions[ ]add)\b"
     r"|\bkv[ ]put|passwd|luks|\bsudo[ ](?:-[a-z]+[ ])*-[a-z]*s\b|\bpassin\b"
 )
 _OPENS_LOCK = r"crypt|\blog-?[io]n\b|auth|kinit|\bgpg|unlock|key\b|vault|\bsu[ ]|ssh-add|stdin"
-_FILTER = r"[ ]*(?:[ef]?grep|rg|sed|awk|jq|cut|tr|sort|head|tail|cat|tee)\b"
+_SECRET_FILE = (
+    r"(?:>|\btee\b(?:[ ]-a)?)[ ]{0,4}[\"']?[^\s\"'|;&<>]{0,200}?"
+    r"(?:secret|passw|passphrase|(?:%s)[_-]?pass|credential|token|api_?key)" % "|".join(PASS_OWNERS)
+)
+_DOCUMENTED = r"[^\s\"'|;&<>]*(?:readme|notes?|count|\.(?:md|log|html|example))\b"  # of a page about secrets
+_FILTER = r"\|?[ ]*(?:[ef]?grep|rg|sed|awk|jq|cut|tr|sort|head|tail|cat|tee)\b"
 
 _LOGIN = (
     r"(?:log-?in|log-?on|auth|(?P<sure>unlock|http-basic)|token|creds?)(?:[a-z]{1,12})?(?:[-.:/@][\w.:/@-]{1,60})?"
@@ -74,7 +84,7 @@ def typed_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
         if word in low and not (capital and " -" + flag not in text):
             given = (text, _CAPITAL % (flag, flag)) if capital else (low, flag)
             cuts += _flag_values(text, *given, "password", re.compile(program))
-    if "<<" in low or "|" in low:
+    if "<<" in low or "|" in low or ">" in low:
         cuts += _input_cuts(text, low)
     if any(word in low for word in ("log", "auth", "unlock", "token", "cred", "http-basic")):
         cuts += _login_cuts(text, low)
@@ -101,18 +111,23 @@ def _flag_values(
             if not program.search(low, max(line_start, match.start() - 200), match.start()):
                 continue
         value_match = value.match(text, match.end())
-        if value_match is None or len(value_match.group()) < 3 or is_placeholder(value_match.group()):
+        name = match.group()
+        # `-u 'kim:a b!'`: the quote stands before the user
+        quoted = _end_of_quoted(text, match.end(), name) if kind == "basic-auth" else 0
+        if value_match is None:
+            continue
+        whole = text[match.end() : max(value_match.end(), quoted)]
+        if len(whole) < 3 or is_placeholder(whole):
             continue
         if program is None and not _is_given(value_match.group(), match):
             continue
-        name = match.group()
         # `--password options` is prose, `--token ACCESS_TOKEN` a manual's. A value of other commands is neither.
         told = name.startswith(("convertto", "net use"))
         if name.endswith(" ") and not told and re.match(r"[A-Za-z]+$|[A-Z_]+$", value_match.group()):
             continue
         if kind == "basic-auth" and value_match.group().isdigit() and len(value_match.group()) <= 5:
             continue
-        past = max(value_match.end(), _end_of_quoted(text, match.end()))
+        past = max(value_match.end(), quoted, _end_of_quoted(text, match.end()))
         cuts.append((value_match.start(), past, "token" if "token" in name else "api-key" if "key" in name else kind))
     return cuts
 
@@ -125,9 +140,9 @@ def _is_given(value: str, flag: re.Match[str]) -> bool:
     return not vague or (has_digit_and_letter(value) and not is_no_literal(value) and not is_wordy(value))
 
 
-def _end_of_quoted(text: str, at: int) -> int:
+def _end_of_quoted(text: str, at: int, before: str = "") -> int:
     """Return the end of a quoted value, opened before at, or 0."""
-    mark = text[at - 1]
+    mark = next((sign for sign in before if sign in "\"'"), text[at - 1])
     end = text.find(mark, at, at + 200) if mark in "\"'" else -1
     return 0 if end < 0 or "\n" in text[at:end] else end
 
@@ -141,17 +156,21 @@ def _input_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
             before = re.split(r"[\n;|]|&&", low[start : match.start()])[-1]
             behind = match.groupdict().get("reader", low[match.end() : match.end() + 40].partition("\n")[0])
             found.append((match.span("secret"), behind.rpartition("|")[2] if "|" in behind else before + " " + behind))
-    for printed in _PRINTS if "|" in low else ():
+    for printed in _PRINTS:
         for match in re.compile(printed + _PIPED % "%s").finditer(low):
             found.append((match.span("secret"), match.group("reader")))
     cuts = []
     for (start, end), reader in found:
         budget.check()
         value = text[start:end]
-        if is_placeholder(value) or re.match(_FILTER, reader):
+        file = re.search(_SECRET_FILE + "(?!" + _DOCUMENTED + ")", reader) is not None
+        kept = file and (are_quoted_words(value, True) if " " in value else has_digit_and_letter(value))
+        if is_placeholder(value) or (re.match(_FILTER + "|>", reader) and not kept):
             continue
         end = max(end, _end_of_quoted(text, start))
-        if re.search(_READS_SECRET, reader) or (re.search(_OPENS_LOCK, reader) and is_passwordlike(value)):
+        word = value.split(" ")[0]
+        read = re.search(_READS_SECRET, reader) or (re.search(_OPENS_LOCK, reader) and is_passwordlike(word))
+        if kept or (read and len(word) >= 4):
             cuts.append((start, end, "password"))
     return cuts
 

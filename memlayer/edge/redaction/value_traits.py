@@ -6,6 +6,8 @@ import math
 import os
 import re
 
+from memlayer.edge.redaction import session_values
+
 _WORDS = """
 a an the this that these those it its my your our their his her mine yours one two three same different other
 another str string text bytes byte int integer number bool boolean float double object any unknown void never char
@@ -257,6 +259,19 @@ def stands_for(name: str, value: str) -> bool:
     return name == "pw" and value[:1].lower() == "p" and "w" in value[1:].lower()
 
 
+def is_telling(value: str) -> bool:
+    """True for a value that means nothing else, as no word does.
+
+    It has six characters, or three syllables and two.
+    """
+    least = 5 if sum("가" <= char <= "힣" for char in value) > 2 else 6
+    if not least <= len(value) <= 400 or "[redacted:" in value or is_no_literal(value):
+        return False
+    is_name = re.match(r"[\w./-]{16,}$", value) is not None and sum(map(str.isdigit, value)) < 3  # `TestE2E_Basic`
+    has_sign = any(not (char.isalpha() or char in "-_./: ") for char in value)
+    return (has_sign and not is_name) or len(re.split("[- ]", value)) > 3
+
+
 def rows(name: str, kept: list[list[str]] | None = None) -> list[list[str]]:
     """Return the cells of each row of a table beside this module."""
     kept = [] if kept is None else kept
@@ -290,5 +305,7 @@ def cut_out(text: str, cuts: list[tuple[int, int, str]]) -> str:
     for start, end, kind in sorted(cuts):
         if start >= at:
             out += (text[at:start], "[redacted:%s]" % kind)
+            if is_telling(text[start:end]):
+                session_values.note(text[start:end], kind)
         at = max(at, end)
     return "".join(out) + text[at:] if out else text

@@ -9,19 +9,21 @@ import time
 
 from memlayer.edge.bootstrap import runtime
 from memlayer.edge.home import paths
-from memlayer.edge.home.project_env import drop_project_variables, project_of_session
+from memlayer.edge.home.project_env import drop_project_variables, folders_of_session, listed_home
 from memlayer.edge.terminal import streams
 from memlayer.errors import MemlayerError, UserError
 
 COMPLETION = "_MEMLAYER_COMPLETE"  # set by the shell that asks for completions
 SETUP_FLAGS = ("--quiet", "--no-wait", "--json")
 BARE = ("doctor", "--version")  # they only report: without a runtime the standard library is enough for them
+JOBS = ("flush", "repair", "reindex", "gc", "quarantine")  # of doctor, with the runtime
 
 
 def main(root: str, argv: list[str]) -> int:
     """Run `setup`, or become the CLI; return an exit code."""
     streams.open_closed()
-    drop_project_variables(posix.environ, project_of_session(posix.environ))
+    for folder in [*folders_of_session(posix.environ), *recorded_folders()]:
+        drop_project_variables(posix.environ, folder)
     if argv in (["statusline"], ["statusline", "--json"]):  # the host waits for it: no runtime, no daemon
         from memlayer.edge.terminal import status_line
 
@@ -31,18 +33,19 @@ def main(root: str, argv: list[str]) -> int:
             from memlayer.edge import mcp
 
             return mcp.main(root, paths.home_of(), argv[1:])
-        if argv[:1] == ["setup"] and not {"--help", "-h"} & set(argv):
+        if argv[:1] == ["setup"] and not any(arg.startswith(("-h", "--h")) for arg in argv):
             return setup(root, argv[1:])
         home = paths.home_of()
         python = runtime.find_runtime(home, root)
         if COMPLETION in os.environ and python is None:
             return 0  # a Tab builds no runtime
-        is_bare = python is None and argv[:1] and argv[0] in BARE
+        is_bare = python is None and is_bare_verb(argv)
         program = [sys.executable, "-I", "-S"] if is_bare else [ensure_runtime(home, root), "-I"]
     except MemlayerError as error:
         return streams.tell_error(argv, str(error), streams.USER_ERROR)
     except OSError as error:
-        message = "setup failed: %s: %s" % (error.strerror or error, error.filename or "?")
+        failed = "setup failed: %s: %s" % (error.strerror or error, error.filename or "?")
+        message = streams.folder_gone(error) or failed
         return streams.tell_error(argv, message, streams.USER_ERROR)
     except KeyboardInterrupt:
         return streams.tell_error(argv, "stopped; the next start begins again", streams.STOPPED)
@@ -52,6 +55,27 @@ def main(root: str, argv: list[str]) -> int:
     os.environ.pop("__PYVENV_LAUNCHER__", None)
     script = os.path.join("doctor", "bare.py") if is_bare else "__main__.py"
     os.execv(program[0], [*program, os.path.join(root, "memlayer", "cli", script), *argv])
+
+
+def is_bare_verb(argv: list[str]) -> bool:
+    """True for a verb that must never build a runtime."""
+    if argv[:1] == ["daemon"]:
+        return argv[1:] in ([], ["--json"], ["stop"], ["stop", "--json"], ["status"], ["status", "--json"])
+    return bool(argv) and argv[0] in BARE and not set(argv[1:2]) & set(JOBS)
+
+
+def recorded_folders() -> list[bytes]:
+    """Return the folders of the host's session, as homes record them.
+
+    A shell may have left the folder. The home of the list of users is looked up as well: settings may name another one.
+    """
+    session = os.environ.get("CLAUDE_CODE_SESSION_ID")
+    if not session:
+        return []
+    homes = {os.path.expanduser(os.environ.get("MEMLAYER_HOME") or "~/.memlayer")}
+    homes.add(os.path.join(os.fsdecode(listed_home()), ".memlayer"))
+    records = [paths.read_object(paths.file_of(paths.sessions(home), session)) for home in homes]
+    return [os.fsencode(str(folder)) for record in records if (folder := record.get("project_dir"))]
 
 
 def ensure_runtime(home: str, root: str, *, is_quiet: bool = False, wait: bool = True) -> str:

@@ -88,7 +88,7 @@ def _is_on(host: dict[str, object]) -> bool:
     folder = workspace.get("project_dir") if isinstance(workspace, dict) else host.get("cwd")
     if not isinstance(folder, str) or not folder or "\0" in folder:
         return True
-    return project.enabled(project.locate(folder).root)
+    return project.enabled(folder)
 
 
 def _notes(entry: dict[str, Any] | None) -> str:

@@ -53,6 +53,12 @@ def tell_error(arguments: Sequence[str], message: str, code: int) -> int:
     return code
 
 
+def folder_gone(error: Exception) -> str:
+    """Return the message where the current folder is gone, "" for others."""
+    is_gone = isinstance(error, FileNotFoundError) and error.filename is None
+    return "The current folder has been deleted. Go to another, or give --project FOLDER" if is_gone else ""
+
+
 def tell_line(message: str) -> None:
     """Print a line on stderr, if that can be written."""
     try:
