@@ -3,62 +3,22 @@
 Time decides, not arrival: an older statement that comes in late (an import, a transcript) never replaces a newer one.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from memlayer.consolidation.conflict.another_value import content
 from memlayer.consolidation.conflict.compare import Verdict, judge
-from memlayer.consolidation.lineage import earlier_wording
-from memlayer.indexing.indexer import Indexer
-from memlayer.kinds import Category, Ended
+from memlayer.consolidation.conflict.reversal import reverses
+from memlayer.keep.keep import Draft, earlier_wording
+from memlayer.kinds import Category, Ended, Kind
 from memlayer.model import Memory, Scope, replace
-from memlayer.ports import Store, memories_by_id
+from memlayer.ports import MemoryQuery, Store
 from memlayer.text.terms import index_terms
 from memlayer.text.value_slots import slots
 from memlayer.turns.evidence import joined as joined_evidence
-from memlayer.turns.turn_memory import is_searched
 
 NEAREST = 12  # statements that share most words
-
-
-@dataclass
-class Draft:
-    """Changes to core memories, seen by later statements at once; idempotent."""
-
-    store: Store
-    indexer: Indexer
-    memories: dict[str, Memory] = field(default_factory=dict)  # their future state
-
-    def put(self, *memories: Memory) -> None:
-        """Insert or replace by id."""
-        self.memories.update((memory.id, memory) for memory in memories)
-
-    def get(self, ids: Iterable[str]) -> list[Memory]:
-        """The memories of these ids as they will be."""
-        wanted = list(dict.fromkeys(ids))
-        stored = memories_by_id(self.store, (id_ for id_ in wanted if id_ not in self.memories))
-        return [row for row in (self.memories.get(key) or stored.get(key) for key in wanted) if row is not None]
-
-    def commit(self) -> None:
-        """Write the batch into store and search index. Raises StoreError.
-
-        Ended memories leave the index. In this order: after a crash between the two, the maker of this draft
-        makes it again.
-        """
-        self.store.put_memories(list(self.memories.values()))
-        self.index()
-        self.memories.clear()
-
-    def index(self, texts: Mapping[str, str] | None = None) -> None:
-        """Write the batch into the search index alone. texts: see Indexer.index."""
-        searched = [memory for memory in self.memories.values() if is_searched(memory)]
-        gone = [row.id for row in self.memories.values() if row.category != Category.DAILY and not is_searched(row)]
-        if searched:
-            self.indexer.index(searched, texts=texts)
-        if gone:
-            self.store.drop_chunks(gone)
+MOST_CURRENT = 5000  # lasting memories of a project that are looked at where the index does not tell
 
 
 @dataclass(frozen=True)
@@ -88,14 +48,33 @@ class Conflicts:
             new = new.ended(Ended.REPLACED, by.at_ms, by.id)
         if not _are_one_subject(replaced):
             replaced = []
-        draft.put(new, *(row.ended(Ended.REPLACED, new.at_ms, new.id) for row in replaced))
+        draft.put(new)
+        draft.replace(replaced, new)
         return new
 
     def place_again(self, draft: Draft, taken_back: Memory) -> None:
         """Have a statement hold again, in its successor's place."""
         instead = draft.get(filter(None, [taken_back.superseded_by]))
-        draft.put(*(row.ended(Ended.REPLACED, taken_back.at_ms, taken_back.id) for row in instead if row.holds))
+        draft.replace((row for row in instead if row.holds), taken_back)
         self.place(draft, taken_back.again())
+
+    def take_back(self, draft: Draft, new: Memory) -> None:
+        """Put `new` in the place of the decision that it drops.
+
+        Or of the wish. Only the person's are looked at, and without one nothing is kept. The store is asked, not its
+        index: that may be ahead after a crash.
+        """
+        asked = MemoryQuery(project_id=new.project_id, category=Category.CORE, limit=MOST_CURRENT)
+        rows = draft.get([*(row.id for row in self.store.memories(asked)), *draft.memories])
+        ended = [
+            row
+            for row in rows
+            if row.kind in (Kind.DECISION, Kind.PREFERENCE) and row.is_persons and row.holds and not row.pinned
+            and row.at_ms < new.at_ms and row.project_id == new.project_id and reverses(row.text, new.text)
+        ]  # fmt: skip
+        if ended and _are_one_subject(ended):
+            draft.put(replace(new, kind=ended[0].kind))
+            draft.replace(ended, new)
 
     def pinned_against(self, draft: Draft, memory: Memory) -> list[Memory]:
         """Pinned memories that contradict `memory` and stay: only an edit changes them."""
@@ -109,15 +88,23 @@ class Conflicts:
                 yield known, judge(older.text, newer.text)
 
     def _near(self, draft: Draft, new: Memory) -> list[Memory]:
-        """The draft's and the project's current core memories by shared words."""
+        """The draft's and the project's current core memories by shared words.
+
+        All of the project where the index has `new` already: a crash came before the store, and the memories that it
+        ends may have left the index.
+        """
         scope = Scope((new.project_id,), extra={"category": Category.CORE})
         hits = self.store.search_text(sorted(set(index_terms(new.text).split())), scope, NEAREST)
+        ids = [hit.chunk.memory_id for hit in hits]
+        if new.id in ids:
+            query = MemoryQuery(project_id=new.project_id, category=Category.CORE, is_current=True, limit=MOST_CURRENT)
+            ids = [row.id for row in self.store.memories(query)]
         pending = [
             row.id
             for row in draft.memories.values()
             if row.category == Category.CORE and row.project_id == new.project_id
         ]
-        near = draft.get([*(hit.chunk.memory_id for hit in hits), *pending])
+        near = draft.get([*ids, *pending])
         return [row for row in near if row.id != new.id and row.holds and row.project_id == new.project_id]
 
 
@@ -153,7 +140,7 @@ def _merge(draft: Draft, known: Memory, new: Memory) -> Memory:
         joined = joined if is_others else replace(joined, at_ms=max(known.at_ms, new.at_ms))
     else:
         if new.text != known.text:
-            draft.put(earlier_wording(known, known.text, new.at_ms))
+            draft.reword(known, joined, new.at_ms)
         joined = replace(
             joined,
             text=new.text,

@@ -1,7 +1,5 @@
 """Statements of turns; settle a store anew when the rules change."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -12,7 +10,7 @@ from memlayer.model import Memory, replace
 from memlayer.turns.evidence import MAX_QUOTE_CHARS, align, evidence_of, to_json
 from memlayer.turns.turn import spoken_text
 
-RULES = 7  # goes up when the rules would read old turns differently: they are then consolidated again
+RULES = 8  # goes up when the rules would read old turns differently: they are then consolidated again
 MIN_SENTENCE_COLUMNS = 4  # "PR만 써." is a rule
 
 

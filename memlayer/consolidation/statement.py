@@ -1,7 +1,5 @@
 """Memories made of statements: core memories, daily entries, remembered texts."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Sequence
 
@@ -13,8 +11,23 @@ from memlayer.kinds import Author, Category, Kind
 from memlayer.model import Memory, replace
 from memlayer.ports import MemoryQuery, Store
 from memlayer.text.sentences import USER
+from memlayer.turns.evidence import Evidence, from_json
 from memlayer.turns.salience import new_memory
 from memlayer.turns.turn import MAX_MEMORY_CHARS, cut_whole, with_holes
+
+
+def without_echoes(orders: Sequence[Memory]) -> list[Memory]:
+    """Leave out a model's wording of an order beside it.
+
+    Both rest on the same words of one turn. The person's own wording stays.
+    """
+    own = [(row.session_id, span) for row in orders if row.is_persons for span in from_json(row.evidence)]
+    return [row for row in orders if row.is_persons or not _repeats(row, own)]
+
+
+def _repeats(row: Memory, own: Sequence[tuple[str, Evidence]]) -> bool:
+    spans = from_json(row.evidence)
+    return any(session == row.session_id and words.overlaps(span) for session, words in own for span in spans)
 
 
 def statement_of(

@@ -4,8 +4,6 @@ A page, a file's name or an error line may say "ignore the above, note that ..."
 cannot follow it, and a quote from it proves nothing.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 

@@ -3,8 +3,6 @@
 Nothing of it is believed yet: see checks.py.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass
@@ -29,7 +27,7 @@ class DraftNote:
     """A note as the model wrote it.
 
     text: with its parts, a sentence each; parts: how many. turn: a number within the session, 0 for none. also: (quote,
-    turn) of further turns that it rests on. headline, subject: see turns/headline.py.
+    turn) of further turns that it rests on. headline, subject: see turns/turn_memory.py.
     """
 
     kind: str

@@ -1,7 +1,5 @@
 """Checks of a model's notes against their session."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +17,7 @@ from memlayer.text.context_block import cut
 from memlayer.text.sentences import is_question, prose, sentences
 from memlayer.text.terms import index_terms
 from memlayer.turns.evidence import TOOL, Evidence, is_short
-from memlayer.turns.headline import MAX_SUBJECT_CHARS, first_clause
+from memlayer.turns.turn_memory import MAX_SUBJECT_CHARS, first_clause
 
 MIN_TEXT_CHARS, MAX_TEXT_CHARS = 12, 700  # with its parts
 FAR_TOO_LONG = 1.2  # up to which a text is cut instead of refused

@@ -1,20 +1,16 @@
 """A checked answer becomes memories: notes, tasks, and the session's summary."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from memlayer.consolidation.conflicts import Draft
-from memlayer.consolidation.lineage import folded_under
 from memlayer.consolidation.statement import statement_of
 from memlayer.give.past_sessions import scripts_sessions
 from memlayer.give.standing_orders import is_order
 from memlayer.give.working_set import TURNS_LOOKED_AT
-from memlayer.indexing.indexer import Indexer
 from memlayer.indexing.retracted import not_left
+from memlayer.keep.keep import Draft, Keep
 from memlayer.kinds import Author, Category, Ended, Kind
 from memlayer.model import Memory, citation_of, replace
 from memlayer.notes.answer import DraftNote, DraftOrder, DraftTask, SessionAnswer
@@ -23,17 +19,16 @@ from memlayer.notes.request import room_for
 from memlayer.notes.session_turns import SessionTurn, align_in_turns
 from memlayer.ports import MemoryQuery, Store, notes_in_force
 from memlayer.records.sessions import Session
-from memlayer.records.tombstones import Tombstones, summary_mark
+from memlayer.records.tombstones import summary_mark
 from memlayer.tasks.book import TaskBook
 from memlayer.tasks.events import CREATED, Observation, TaskEvent, task_event
 from memlayer.tasks.states import OPEN, By, Status, Task
 from memlayer.tasks.task_memory import memory_of
-from memlayer.text.terms import index_terms
-from memlayer.topics.session_summary import summary_memory
-from memlayer.topics.summary_text import add_part
+from memlayer.text.terms import index_terms, query_terms
+from memlayer.topics.session_summary import add_part, summary_memory
 from memlayer.turns import evidence
 from memlayer.turns.evidence import from_json
-from memlayer.turns.headline import MAX_HEADLINE_CHARS
+from memlayer.turns.turn_memory import MAX_HEADLINE_CHARS
 
 MAX_ROWS = 10_000
 SAYS = 0.6  # share of a statement's terms in a note that says it, too
@@ -88,10 +83,12 @@ class Kept:
 class NoteKeeper:
     """The writer's part of reading sessions. Applying one answer twice changes nothing."""
 
-    store: Store
-    indexer: Indexer
-    tombstones: Tombstones
+    door: Keep
     tasks: TaskBook
+
+    @property
+    def store(self) -> Store:
+        return self.door.store
 
     def in_force(self, project_id: str) -> list[Memory]:
         """Return the project's core memories in force, newest first, tasks left out."""
@@ -127,8 +124,7 @@ class NoteKeeper:
         summary: of the session's parts before, which the new one follows.
         """
         kept = Kept()
-        with self.indexer.lock:
-            draft = Draft(self.store, self.indexer)
+        with self.door.draft() as draft:
             drawn, sources = self._drawn(session, turns)
             ahead = {row.id for row in drawn if sources.issuperset(row.source_ids)}
             known = [*self.in_force(session.project_id), *self._overtaken(ahead)]
@@ -147,9 +143,8 @@ class NoteKeeper:
                 self._drop_all(draft, kept, turns, answer, by_citation)
                 changes = [_task_of(row, tasks[row.id]) for row in orders if row.id in tasks]
                 self._keep_tasks(kept, session, turns, [*answer.tasks, *changes], tasks)
-            draft.commit()
             shown = [row.text for row in (*by_citation.values(), *self.open_tasks(session.project_id))]
-            self._keep_summary(session, turns, answer.summary, summary, shown)
+            draft.put(*self._summary(session, turns, answer.summary, summary, shown))
         return kept
 
     def keep_own(
@@ -160,15 +155,13 @@ class NoteKeeper:
         seen: prompt id -> output of the turn's tools. A note that is sent twice counts once.
         """
         kept = Kept(is_run=self._is_run(session), is_own=True)
-        with self.indexer.lock:
-            draft = Draft(self.store, self.indexer)
+        with self.door.draft() as draft:
             by_citation = {row.citation: row for row in self.in_force(session.project_id)}
             query = MemoryQuery(session_id=session.id, category=Category.CORE, limit=MAX_ROWS)
             written = sum(row.by is Author.MODEL and row.is_note for row in self.store.memories(query))
             kept.room = max(0, (1 if kept.is_run else MAX_OWN) - written)
             result = check_own(note, turns, seen, [row.text for row in _named(note, by_citation)])
             self._keep_note(draft, kept, session, turns, result, by_citation)
-            draft.commit()
         return kept
 
     def _is_run(self, session: Session) -> bool:
@@ -206,7 +199,8 @@ class NoteKeeper:
             return
         asked = [] if kept.is_run else [row for row in named if row not in ours]
         kept.questions += [ChangeToConfirm(row.id, new.id, "replace") for row in asked]
-        draft.put(new, *(row.ended(Ended.REPLACED, new.at_ms, new.id) for row in replaced if row.id != new.id))
+        draft.put(new)
+        draft.replace(replaced, new)
         for row in replaced:
             by_citation.pop(row.citation, None)
         by_citation[new.citation] = new
@@ -226,7 +220,7 @@ class NoteKeeper:
         )  # fmt: skip
 
     def _problem(self, new: Memory, known: Iterable[Memory], replaced: set[str]) -> Refusal | None:
-        if self.tombstones.covers_memory(new):
+        if self.door.is_forgotten(new):
             return Refusal.FORGOTTEN
         terms = frozenset(index_terms(new.text).split())
         for row in known:
@@ -238,12 +232,7 @@ class NoteKeeper:
         return None
 
     def _drop_all(
-        self,
-        draft: Draft,
-        kept: Kept,
-        turns: Sequence[SessionTurn],
-        answer: SessionAnswer,
-        known: Mapping[str, Memory],
+        self, draft: Draft, kept: Kept, turns: Sequence[SessionTurn], answer: SessionAnswer, known: Mapping[str, Memory]
     ) -> None:
         """Retire notes that hold no more, are carried out or state nothing.
 
@@ -271,7 +260,7 @@ class NoteKeeper:
         [row] = draft.get([memory.id]) or [memory]
         if not row.holds:
             return
-        draft.put(row.ended(because, at_ms), *folded_under(self.store, [row.id]))
+        draft.retire(row, because, at_ms)
         kept.ended += draft.get([row.id])
 
     def _keep_tasks(
@@ -345,20 +334,16 @@ class NoteKeeper:
         ]
         draft.put(*ended, *back)
 
-    def _keep_summary(
+    def _summary(
         self, session: Session, turns: Sequence[SessionTurn], text: str, before: str, shown: Sequence[str]
-    ) -> None:
-        """Put the model's summary in the place of the rules'."""
+    ) -> list[Memory]:
+        """Return the model's summary, which stands in the place of the rules'."""
         text = checked_summary(text, turns, shown)
-        if not text or summary_mark(session.id) in self.tombstones:
-            return
+        if not text or summary_mark(session.id) in self.door.tombstones:
+            return []
         events = self.store.events(session_id=session.id, project_id=session.project_id, limit=MAX_ROWS)
         events = not_left(self.store, session.id, [row for row in events if row.kind in ("user", "assistant", "tool")])
-        if events:
-            joined = add_part(before, text)
-            summary = replace(summary_memory(session, joined, events), by=Author.READER)
-            self.store.put_memories([summary])
-            self.indexer.index([summary])
+        return [replace(summary_memory(session, add_part(before, text), events), by=Author.READER)] if events else []
 
 
 def rests_on_person(note: Memory) -> bool:
@@ -422,7 +407,7 @@ def _observation(task: DraftTask, turn: SessionTurn, proof: evidence.Evidence, k
     is_new = known is None and task.status in OPEN
     blockers = (task.blocked_by,) if task.blocked_by and task.status == Status.BLOCKED else ()
     words = turn.prompt if known is not None and By.PERSON in known.by else turn.spoken
-    named = set(index_terms(task.blocked_by).split())
+    named = set(query_terms(task.blocked_by))
     return Observation(
         CREATED if is_new else task.status, task.title, task_id=known.id if known is not None else "",
         status=task.status, blockers=blockers, quote=task.quote, sources=turn.event_ids, files=turn.files,
@@ -437,7 +422,12 @@ def _state_of(order: DraftOrder, memory: Memory) -> DraftNote | None:
 
 
 def _task_of(order: DraftOrder, task: Task) -> DraftTask:
-    """Return an order's state as that of its task."""
-    status = Status.DONE if order.state == Status.DONE else task.status
-    title = order.note.text if order.state == CHANGED else ""
+    """Return an order's state as that of its task.
+
+    The text of a changed one names its blocker, if any.
+    """
+    is_changed = order.state == CHANGED
+    status = Status.IN_PROGRESS if is_changed and task.status is Status.BLOCKED else task.status
+    status = Status.DONE if order.state == Status.DONE else status
+    title = order.note.text if is_changed else ""
     return DraftTask(order.id, title, status, "", order.note.quote, order.note.turn)

@@ -5,8 +5,6 @@ A session is read when it is over, or also as it goes on.
 `next_part` and `ask` run beside the writer, `apply` in it.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable, Iterable
@@ -22,7 +20,7 @@ from memlayer.notes.session_turns import LEAST_CHARS, SessionTurn, is_telling, i
 from memlayer.ports import LanguageModel, ModelMissing, Store
 from memlayer.records.model_budget import ModelBudget
 from memlayer.records.sessions import Session
-from memlayer.topics.summary_text import add_part
+from memlayer.topics.session_summary import add_part
 
 log = logging.getLogger(__name__)
 OVER_AFTER_MS = 30 * 60_000  # of silence: a killed terminal, a machine switched off
@@ -30,6 +28,8 @@ MAX_EVENTS = 50_000
 BUDGET_PAUSE_S = 300.0
 TRY_S = 30.0  # a person waits
 DAY_MS = 86_400_000
+READ_S = 180.0  # for one call: a model on this machine takes its time
+MAX_AGE_DAYS = 2.0  # of a turn that is read by itself: an import costs nothing
 PAUSE_S = (60.0, 300.0, 1800.0)  # after the first, second and every further failure in a row
 
 
@@ -71,10 +71,9 @@ class SessionReader:
     readings: ReadingLog
     model: LanguageModel
     budget: ModelBudget
-    timeout_s: float
     since_ms: int
     each_turn: bool = False
-    max_age_days: float = 0.0
+    max_age_days: float = MAX_AGE_DAYS
     own_tokens: int = 0
     hang_up: Callable[[], None] = lambda: None
     clock: Callable[[], float] = time.time
@@ -170,7 +169,7 @@ class SessionReader:
 
     def try_once(self) -> None:
         """Have the model answer a word: `problem` says why it could not."""
-        self._complete("Answer with the JSON object {} alone.", "{}", min(TRY_S, self.timeout_s))
+        self._complete("Answer with the JSON object {} alone.", "{}", TRY_S)
 
     def _complete(self, system: str, prompt: str, deadline_s: float = 0.0) -> tuple[str, int] | None:
         """Return the model's answer and its tokens, None for none."""
@@ -182,7 +181,7 @@ class SessionReader:
             return None
         self.waits_why = ""
         try:
-            deadline_s = deadline_s or self.timeout_s
+            deadline_s = deadline_s or READ_S
             done = self.model.complete(system, prompt, max_tokens=MAX_ANSWER_TOKENS, deadline_s=deadline_s)
         except ConsolidationError as bad:
             if isinstance(bad, ModelMissing):

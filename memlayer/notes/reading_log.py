@@ -5,8 +5,6 @@ count as read only afterwards. Applying it twice changes nothing. So a kill at a
 note, and at most one answer is paid for twice: the one that was under way.
 """
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """The request to a language model about a finished session."""
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 from collections import Counter
@@ -16,8 +14,8 @@ from memlayer.notes.addressed import without_addressed
 from memlayer.notes.session_turns import SessionTurn, turn_as_text
 from memlayer.text.context_block import flatten
 from memlayer.text.terms import query_terms
-from memlayer.topics.summary_text import newest_parts
-from memlayer.turns.headline import headline_of
+from memlayer.topics.session_summary import newest_parts
+from memlayer.turns.turn_memory import headline_of
 
 VERSION = "5"  # goes up with reader_prompt.md
 MAX_CALL_TOKENS = 16_000  # in and out

@@ -1,44 +1,130 @@
 """Review of core memories: doubtful, contradicting, stale or never used."""
 
-from __future__ import annotations
-
 import os
 import re
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from typing import NamedTuple
 
-from memlayer.consolidation import lineage
 from memlayer.consolidation.conflict.compare import Verdict, judge
 from memlayer.consolidation.consolidator import Consolidator
+from memlayer.consolidation.rules.standing import let_go, takes_back
 from memlayer.consolidation.statement import unclear_wishes
+from memlayer.edge.home import paths
 from memlayer.errors import UserError
-from memlayer.kinds import Kind
+from memlayer.keep import keep
+from memlayer.kinds import Author, Category, Ended, Kind
 from memlayer.model import GLOBAL, Memory, replace, team_session
 from memlayer.notes.reading_log import ReadingLog
-from memlayer.notes.review_log import Before, Decision, ReviewLog
 from memlayer.ports import MemoryQuery, Store, UsageQuery, memories_by_id, notes_in_force
+from memlayer.records import small_files
 from memlayer.tasks.book import TaskBook, TaskQuestion
 from memlayer.tasks.task_memory import memory_of
-from memlayer.text.context_block import day_of
+from memlayer.text.context_block import cut, day_of, flatten
 from memlayer.text.terms import index_terms
 from memlayer.topics.session_summary import is_due
 from memlayer.turns import evidence
 from memlayer.turns.evidence import Method
+from memlayer.turns.turn_memory import prompt_of
 
+MAX_DECISIONS = 2000  # beyond them the oldest are dropped, and their questions may come again
 DAY_MS = 86_400_000
 UNUSED_AFTER_MS = 30 * DAY_MS
 UNUSED_AFTER_SESSIONS = 10  # that could have used it
 ASKED_AGAIN_MS = 90 * DAY_MS  # about a memory that time alone made doubtful
 MAX_ROWS = 10_000
+MAX_TURNS, PROMPT_CHARS = 500, 100  # in which rules may be taken back; of such a prompt
 TASK_QUESTION = "asked"  # begins the key of an answer, which ends with the answer's event
 NEAREST = 5  # memories that each is compared with
 _UNCONFIRMED = re.compile(
     r"unconfirmed|untested|not (?:yet )?(?:verified|confirmed|tested)|미확인|확인 ?(?:안|전|되지)", re.I
 )
 MIN_SHARED = 0.5  # of the shorter text's terms: those that share less are of two matters
+
+
+@dataclass(frozen=True)
+class Before:
+    """A memory's state before a decision, without its text."""
+
+    id: str
+    at_ms: int
+    session_id: str
+    ended_because: Ended
+    ended_ms: int
+    superseded_by: str
+    by: Author
+    rules: int
+    pinned: bool
+
+    @classmethod
+    def of(cls, memory: Memory) -> "Before":
+        """Return the state of a memory."""
+        return cls(*(getattr(memory, field.name) for field in fields(cls)))
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A person's decision on an item.
+
+    key: the item's. at_ms: Unix time. before: of the memories that it changed, the item's first. wording: id of the row
+    that keeps the first one's text, "" where the text stayed. is_whole: False from before its first write to its last,
+    and after a kill between them.
+    """
+
+    how: str
+    key: str
+    project_id: str
+    at_ms: int
+    before: tuple[Before, ...] = ()
+    wording: str = ""
+    is_whole: bool = True
+
+
+class ReviewLog:
+    """The decisions of a home, the oldest first. Thread-safe.
+
+    Every write is on disk when it returns. Raises OSError.
+    """
+
+    def __init__(self, home: str) -> None:
+        self._path = paths.reviewed(home)
+        self._lock = threading.RLock()
+
+    def all(self) -> list[Decision]:
+        """Return every decision; [] for a file that cannot be read."""
+        return small_files.read(self._path, list[Decision]) or []
+
+    def closed(self) -> dict[str, int]:
+        """Return key of an item -> when it was decided.
+
+        One that was interrupted is open."""
+        return {row.key: row.at_ms for row in self.all() if row.is_whole}
+
+    def dropped(self) -> dict[str, int]:
+        """Return id of a memory that was dropped -> when."""
+        whole = (row for row in self.all() if row.is_whole and row.before)
+        return {row.before[0].id: row.at_ms for row in whole if row.how == How.DROP}
+
+    def add(self, decision: Decision) -> None:
+        """Append a decision, in the place of its beginning."""
+        with self._lock:
+            begun = replace(decision, wording="", is_whole=False)
+            self._write([*(row for row in self.all() if row != begun), decision][-MAX_DECISIONS:])
+
+    def last(self, project_id: str) -> Decision | None:
+        """Return a project's last decision, or that for every project."""
+        return next((row for row in reversed(self.all()) if row.project_id in (project_id, GLOBAL)), None)
+
+    def take_back(self, decision: Decision) -> None:
+        """Remove a decision."""
+        with self._lock:
+            self._write([row for row in self.all() if row != decision])
+
+    def _write(self, rows: Sequence[Decision]) -> None:
+        small_files.write(self._path, rows)
 
 
 class ReviewReason(StrEnum):
@@ -145,7 +231,7 @@ class Review:
             self.log.add(replace(decision, is_whole=False))  # first: undo knows of it after a kill
         if how in (How.EDIT, How.MERGE) and text != memory.text:
             edited = self.consolidator.edit(memory, text)
-            wording = lineage.earlier_wording(memory, memory.text, edited.at_ms).id
+            wording = keep.earlier_wording(memory, memory.text, edited.at_ms).id
             memory = edited
         if how is How.MERGE and other is not None:
             files = tuple(dict.fromkeys((*memory.files, *other.files)))
@@ -201,7 +287,7 @@ class Review:
         """Return the text before an interrupted decision, None if it stayed."""
         state = decision.before[0]
         older = self.store.memories(MemoryQuery(superseded_by=[state.id], category=rows[state.id].category))
-        wordings = [row for row in older if lineage.is_wording_of(row, rows[state.id]) and row.at_ms == state.at_ms]
+        wordings = [row for row in older if keep.is_wording_of(row, rows[state.id]) and row.at_ms == state.at_ms]
         return max(wordings, key=lambda row: row.ended_ms, default=None)
 
     def _drop(self, item: ReviewedMemory, now_ms: int) -> None:
@@ -217,6 +303,7 @@ class Review:
             yield ReviewedMemory(row, ReviewReason.ASKED, "it stands in a prompt, and may be somebody else's")
         yield from self._questions(place.project_id, {row.id: row for row in known})
         yield from contradictions(rows)
+        yield from self._allowed(place.project_id, [row for row in known if row.known_kind is Kind.PREFERENCE])
         yield from self._of_team(place.project_id, rows)
         yield from (ReviewedMemory(row, ReviewReason.DOUBTFUL, why) for row in rows if (why := doubt(row)))
         today = day_of(now_ms)
@@ -224,6 +311,16 @@ class Review:
             ReviewedMemory(row, ReviewReason.STALE, why) for row in rows if (why := staleness(row, place.root, today))
         )
         yield from self._unused(place, rows, now_ms)
+
+    def _allowed(self, project_id: str, rules: Sequence[Memory]) -> Iterator[ReviewedMemory]:
+        """Yield the rules that a later prompt seems to take back."""
+        query = MemoryQuery(project_id=project_id, category=Category.CONVERSATION, is_current=True, limit=MAX_TURNS)
+        for turn in self.store.memories(query) if rules else ():
+            prompt = prompt_of(turn)
+            older = [row for row in rules if row.at_ms < turn.at_ms] if takes_back(prompt) else []
+            for place in let_go(prompt, [row.text for row in older]) if turn.by is Author.PERSON else ():
+                why = "you said on %s: %s" % (day_of(turn.at_ms), cut(flatten(prompt), PROMPT_CHARS))
+                yield ReviewedMemory(older[place], ReviewReason.CONTRADICTS, why)
 
     def _questions(self, project_id: str, by_id: dict[str, Memory]) -> Iterator[ReviewedMemory]:
         """Yield the memories of a person that a model speaks against."""

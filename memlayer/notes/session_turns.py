@@ -1,7 +1,5 @@
 """A session's turns: words, changed files, failed calls."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

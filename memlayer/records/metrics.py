@@ -1,7 +1,5 @@
 """Counts and latencies of the daemon's answers: numbers, kept over restarts."""
 
-from __future__ import annotations
-
 import os
 import re
 import threading
@@ -29,6 +27,7 @@ class Figures:
     ops: dict[str, dict[str, int]] = field(default_factory=dict)
     embedding: dict[str, float] = field(default_factory=dict)
     worked_ms: dict[str, int] = field(default_factory=dict)
+    at_action: dict[str, int] = field(default_factory=dict)
 
 
 class Metrics:
@@ -74,6 +73,16 @@ class Metrics:
         with self._lock:
             _add(self._figures.refused, {why.partition(" (")[0]: 1})
 
+    def at_action(self) -> dict[str, int]:
+        """Return the lines told at a call by their effect."""
+        with self._lock:
+            return dict(self._figures.at_action)
+
+    def told_at_action(self, effect: str) -> None:
+        """Count a line at a call by its effect."""
+        with self._lock:
+            _add(self._figures.at_action, {effect: 1})
+
     def redacted(self, texts: Iterable[str]) -> None:
         """Count the redactions in these texts, by their marks."""
         kinds = Counter(kind for text in texts if "[redacted:" in text for kind in _REDACTED.findall(text))
@@ -105,7 +114,8 @@ class Metrics:
                 embedding[name], embedding[timing] = texts, round(took_ms / texts, 2) if texts else None
             return {
                 "recall": dict(kept.recall), "arrived": kept.arrived, "refused": dict(kept.refused),
-                "redacted": dict(kept.redacted), "hooks": hooks, "embedding": embedding,
+                "redacted": dict(kept.redacted), "hooks": hooks,
+                "embedding": embedding,
             }  # fmt: skip
 
     def save(self) -> None:

@@ -1,7 +1,5 @@
 """The daily budget of a language model, in calls and tokens."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import json

@@ -1,8 +1,8 @@
 """Projects: their ids, names and folders."""
 
-from __future__ import annotations
-
+import contextlib
 import hashlib
+import json
 import os
 import re
 import stat
@@ -13,8 +13,9 @@ import unicodedata
 from collections.abc import Callable, Collection
 from typing import Any
 
-from memlayer.edge.home import project, registry
+from memlayer.edge.home import paths, project, registry
 from memlayer.edge.home.registry import is_path_part
+from memlayer.edge.home.remotes import normalise_remote
 from memlayer.errors import UserError
 from memlayer.model import GLOBAL
 from memlayer.records import git
@@ -24,9 +25,30 @@ GIT_LIMIT_S = 5.0
 _OUT = re.compile(r"[^\w.+-]+")
 _EDGES = " .-_+"
 OWN = " (own)"  # behind the name of a project that a person parted, which has the name of the other one
-
 # A repository's common git folder -> its root commit, "" while it has none. Raises TimeoutError.
 RootCommit = Callable[[str], str]
+
+
+def turned_on(home: str, place: str, now_ms: int) -> int:
+    """Note that a daemon begins with a model turned on.
+
+    Returns since when it is, in Unix ms. place: where sessions are sent: the provider, and its address. Another place
+    is turned on now. So is a place whose note is lost or names a time that is yet to come.
+    """
+    known = paths.read_object(paths.model_since(home))
+    since_ms = known.get("since_ms")
+    if known.get("place") == place and type(since_ms) is int and 0 < since_ms <= now_ms:
+        return since_ms
+    note = {"place": place, "since_ms": now_ms}
+    with contextlib.suppress(OSError):  # it holds for this daemon, and the next one is later still
+        paths.write_whole(paths.model_since(home), json.dumps(note, ensure_ascii=False).encode())
+    return now_ms
+
+
+def turned_off(home: str) -> None:
+    """A daemon begins with the rules alone."""
+    with contextlib.suppress(OSError):
+        os.unlink(paths.model_since(home))
 
 
 def folder_name(name: str, unique: str) -> str:
@@ -141,8 +163,10 @@ class Projects:
         path = project.real(os.path.expanduser(name))
         with self._lock:
             rows = self._registry.items()
-            found = [id_ for id_, row in rows if "path:" + path in row["keys"]]
-            found = found or [id_ for id_, row in rows if row.get("root") == path]
+            found: list[str] = []
+            for one in (os.path.abspath(os.path.expanduser(name)), path):  # a link may stand where a project was
+                found = found or [id_ for id_, row in rows if "path:" + one in row["keys"]]
+                found = found or [id_ for id_, row in rows if row.get("root") == one]
             found = found or [id_ for id_, row in rows if row.get("name") == name]
         found = found or list(filter(None, [self.find(path)[0]] if os.path.isdir(path) else []))
         if len(found) == 1:
@@ -188,6 +212,12 @@ class Projects:
         """Where the project was last seen, or ""."""
         with self._lock:
             return str(self._registry.get(project_id, {}).get("root", ""))
+
+    def root_of_remote(self, remote: str) -> str:
+        """Where the project of a remote was last seen, or ""."""
+        key = "remote:" + normalise_remote(remote)
+        with self._lock:
+            return next((str(row.get("root", "")) for row in self._registry.values() if key in row["keys"]), "")
 
     def known(self) -> dict[str, dict[str, Any]]:
         """A copy of the registry."""

@@ -1,7 +1,5 @@
 """Spool files in quarantine that may hold forgotten texts."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -14,7 +12,7 @@ from memlayer.model import GLOBAL
 from memlayer.ports import Selection
 from memlayer.records.projects import Projects
 
-MAX_READ_CHARS = 2_000_000
+MAX_READ_BYTES = 2_000_000
 MIN_PART_CHARS = 8  # of a text: shorter parts occur in too many unrelated texts
 
 
@@ -73,11 +71,7 @@ def _field(raw: str, name: str) -> str:
 
 
 def _read(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8", errors="ignore") as file:
-            return file.read(MAX_READ_CHARS)
-    except OSError:
-        return ""
+    return paths.read_start(path, MAX_READ_BYTES).decode("utf-8", "ignore")
 
 
 def _is_gone(path: str, event_ids: Container[str], selection: Selection, projects: Projects | None) -> bool:

@@ -4,8 +4,6 @@ There `settled` was an author, a version and a mark of reading at once, and a me
 its own id.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,14 +1,12 @@
 """The record of each session: project, transcript, context."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Mapping
 from typing import Any
 
 from memlayer.edge.capture.payload import COMMAND, RUN
-from memlayer.edge.home import paths
+from memlayer.edge.home import off_sessions, paths
 from memlayer.edge.home.session_ids import AGENT_SESSION
 from memlayer.records import small_files
 from memlayer.wire.sessions import SessionFacts
@@ -125,6 +123,7 @@ class Sessions:
     """The session records of one home, one file each. Thread-safe."""
 
     def __init__(self, home: str) -> None:
+        self._home = home
         self._files = small_files.Folder(paths.sessions(home), Session)
         self._known: dict[str, Session] = {}
         self._changed: set[str] = set()
@@ -135,6 +134,15 @@ class Sessions:
         """The record of a session, or None."""
         with self._lock:
             return self._get(session_id)
+
+    def off_ms(self, session_id: str) -> int:
+        """Return when memlayer was switched off in a session, 0 for never."""
+        return off_sessions.since(self._home).get(session_id, 0)
+
+    def host_of(self, session_id: str) -> str:
+        """The name of a session's host (edge.capture.hosts), "" for Claude Code."""
+        session = self.get(session_id) if session_id else None
+        return session.host if session is not None else ""
 
     def named(self, start: str) -> list[Session]:
         """Return the session of an id, else those that begin so."""
@@ -163,6 +171,7 @@ class Sessions:
             session.project_id = project_id or session.project_id
             session.project_dir = event["project_dir"] or session.project_dir
             session.transcript_path = event["transcript_path"] or session.transcript_path
+            session.host = event.get("host") or session.host
             session.since_ms = min(session.since_ms, at_ms)
             if not session.compaction_count:
                 session.context_since_ms = session.since_ms
@@ -210,6 +219,10 @@ class Sessions:
     def open_in(self, project_id: str) -> list[Session]:
         """The project's sessions without a known end: newest first, at most 20."""
         return [session for session in self.all() if session.project_id == project_id and not session.ended][:20]
+
+    def ended_in(self, project_id: str, since_ms: int) -> list[Session]:
+        """Return the project's sessions that ended since then."""
+        return [row for row in self.all() if row.project_id == project_id and row.ended and row.ended_ms >= since_ms]
 
     def unread_in(self, project_id: str) -> list[Session]:
         """Open sessions, and the 20 newest, with lines that were not read."""

@@ -1,7 +1,5 @@
 """Small files of a home: JSON of a known type, written whole."""
 
-from __future__ import annotations
-
 import contextlib
 import glob
 import json
@@ -24,7 +22,7 @@ def load(path: str, kind: type[Value]) -> Value:
 
     Names that its type does not know are ignored: a newer version may have written them.
     """
-    with open(path, "rb") as file:
+    with paths.open_regular(path) as file:
         text = file.read().decode("utf-8", "surrogatepass")
     try:
         return msgspec.convert(json.loads(text), kind)
@@ -39,10 +37,9 @@ def read(path: str, kind: type[Value]) -> Value | None:
     """
     try:
         return load(path, kind)
-    except FileNotFoundError:
-        return None
     except OSError as bad:
-        log.error("%s cannot be read: %s", path, bad)
+        if os.path.lexists(path):  # a folder or a pipe in its place is told
+            log.error("%s cannot be read: %s", path, bad)
     except ValueError as bad:
         log.error("%s is damaged, and is set aside as *%s: %s", path, DAMAGED, bad)
         with contextlib.suppress(OSError):

@@ -3,8 +3,6 @@
 They keep spool files, transcripts and imports from bringing a forgotten text back.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import os
@@ -19,13 +17,20 @@ from memlayer.model import Memory, event_id, unix_ms
 
 MARK_CHARS = 32
 KEY_BYTES = 32
-# A shorter text ("ok", "계속해", "번호는 1234") says little by itself: it is the same only about the same time.
+# A shorter text ("ok", "계속해", "번호는 1234") says little by itself: it is the same only in its project, and
+# only about the same time.
 SHORT_CHARS = 24
 SAME_TIME_MS = 600_000
 HISTORY = ("transcript", "import")  # sources of earlier events
 TOOL = "tool"  # the kind of events
 _AGING = (Category.CONVERSATION, TOOL, Category.DAILY, Category.CORE)
 _SAID, _STATEMENT = "said", "statement"
+
+ProjectOf = Callable[[Mapping[str, Any]], str]
+
+
+def _named(event: Mapping[str, Any]) -> str:
+    return str(event.get("project_id", ""))
 
 
 class RetentionRun(NamedTuple):
@@ -54,12 +59,12 @@ class Tombstones:
         self._key_path = os.path.join(home, "forgotten.key")
         self._lock = threading.Lock()
         try:
-            with open(self._path, encoding="ascii", errors="ignore") as file:
-                self._lines = set(file.read().split())
+            with paths.open_regular(self._path) as file:
+                self._lines = set(file.read().decode("ascii", "ignore").split())
         except OSError:
             self._lines = set()
         try:
-            with open(self._key_path, "rb") as key_file:
+            with paths.open_regular(self._key_path) as key_file:
                 self._key = key_file.read(KEY_BYTES)
         except OSError:
             self._key = b""
@@ -77,12 +82,13 @@ class Tombstones:
     def add(
         self,
         ids: Iterable[str],
-        turn_texts: Iterable[tuple[str, int]] = (),
+        turn_texts: Iterable[tuple[str, int, str]] = (),
         statements: Iterable[tuple[str, str, int]] = (),
     ) -> None:
         """Remember forgotten ids, texts of turns, and statements.
 
-        turn_texts: (text, at_ms). statements: (project id, text, until ms). Raises OSError: nothing is gone then.
+        turn_texts: (text, at_ms, project id). statements: (project id, text, until ms). Raises
+        OSError: nothing is gone then.
         """
         with self._lock:
             if len(self._key) < KEY_BYTES:
@@ -95,7 +101,7 @@ class Tombstones:
                     mark = self._statement_mark(project_id, text)
                     known[mark] = max(until_ms, known.get(mark, 0))
             others = {line for line in self._lines if not line.startswith(_STATEMENT + ":")}
-            marks = {self._said_mark(text, at_ms) for text, at_ms in turn_texts if text.strip()}
+            marks = {self._said_mark(*said) for said in turn_texts if said[0].strip()}
             lines = {"%s:%s:%d" % (_STATEMENT, mark, until_ms) for mark, until_ms in known.items()}
             self._save(others | set(ids) | marks | lines)
             self._statements = known
@@ -111,8 +117,10 @@ class Tombstones:
         """True if something forgotten still stands in a session's transcript."""
         return session_mark(session_id) in self._lines
 
-    def covers(self, event: Mapping[str, Any], *, is_history: bool = False) -> bool:
+    def covers(self, event: Mapping[str, Any], project_of: ProjectOf = _named, *, is_history: bool = False) -> bool:
         """Whether a captured event (edge.capture.payload.SPOOL_FIELDS) was forgotten.
+
+        project_of: returns the event's project id.
 
         A hook's event is new, and only its id counts: who says something again wants it kept. An event of a transcript
         or an import (is_history) may be the forgotten event under another id.
@@ -125,7 +133,7 @@ class Tombstones:
             return False
         if event["at_ms"] < self._before_ms(TOOL if event["kind"] == "tool" else Category.CONVERSATION):
             return True
-        return self._forgot_text(event["text"], event["at_ms"])
+        return self._forgot_text(event["text"], event["at_ms"], project_of(event))
 
     def covers_memory(self, memory: Memory) -> bool:
         """True if a new or imported memory was forgotten or too old.
@@ -142,7 +150,7 @@ class Tombstones:
         return memory.at_ms < self._before_ms(Category.DAILY if memory.category == Category.DAILY else Category.CORE)
 
     def not_forgotten(
-        self, events: Iterable[Mapping[str, Any]], *, is_history: bool = False
+        self, events: Iterable[Mapping[str, Any]], project_of: ProjectOf = _named, *, is_history: bool = False
     ) -> list[Mapping[str, Any]]:
         """Return the events that are not covered.
 
@@ -150,7 +158,7 @@ class Tombstones:
         so that its text is another.
         """
         given = list(events)
-        gone = {id(event) for event in given if self.covers(event, is_history=is_history)}
+        gone = {id(event) for event in given if self.covers(event, project_of, is_history=is_history)}
         prompts = {
             (event["session_id"], event["prompt_id"])
             for event in given
@@ -165,10 +173,11 @@ class Tombstones:
             )
         ]
 
-    def _forgot_text(self, text: str, at_ms: int) -> bool:
-        """True if a text (short: near that time) was said and forgotten."""
+    def _forgot_text(self, text: str, at_ms: int, project_id: str) -> bool:
+        """True if a text was forgotten (short: then and there)."""
         times = (at_ms, at_ms - SAME_TIME_MS, at_ms + SAME_TIME_MS)
-        return not self._lines.isdisjoint(self._said_mark(text, time_ms) for time_ms in times)
+        places = ("", project_id)  # marks of older versions name none
+        return any(self._said_mark(text, time_ms, place) in self._lines for time_ms in times for place in places)
 
     def forgot_statement(self, project_id: str, text: str) -> bool:
         """True if the project ever forgot a memory with this text."""
@@ -189,9 +198,10 @@ class Tombstones:
     def _knows_statement(self, project_id: str, text: str, at_ms: int) -> bool:
         return at_ms <= self._statements.get(self._statement_mark(project_id, text), -1)
 
-    def _said_mark(self, text: str, at_ms: int) -> str:
+    def _said_mark(self, text: str, at_ms: int, project_id: str) -> str:
         is_long = len(" ".join(text.split())) >= SHORT_CHARS
-        return "%s:%s" % (_SAID, self._hash("" if is_long else str(at_ms // SAME_TIME_MS), text))
+        about = () if is_long else (str(at_ms // SAME_TIME_MS), *filter(None, [project_id]))
+        return "%s:%s" % (_SAID, self._hash("\0".join(about), text))
 
     def _statement_mark(self, project_id: str, text: str) -> str:
         return self._hash(project_id + "\0" + _STATEMENT, text)

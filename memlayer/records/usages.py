@@ -1,7 +1,5 @@
 """Uses of memories: shown by recall, cited by answers, opened by look-ups."""
 
-from __future__ import annotations
-
 import logging
 import os
 import re
@@ -113,11 +111,12 @@ def cited_in(text: str) -> list[str]:
 def uses_within(store: Store, days: int) -> UsageShare:
     """Count uses of some days, a memory once a session. Raises StoreError.
 
-    The lines that a session starts with are no answer to anything: they count as shown to nobody.
+    The lines that a session starts with are no answer to anything: they count as shown to nobody. A person's
+    look-up has no session, and is no use by a model.
     """
     seen: dict[str, set[tuple[str, str]]] = {SHOWN: set(), CITED: set(), OPENED: set()}
     for use in store.usages(UsageQuery(since_ms=int(time.time() * 1000) - days * DAY_MS, limit=MANY)):
-        if use.how != SHOWN or use.prompt_id:
+        if use.prompt_id if use.how == SHOWN else use.session_id or use.how != OPENED:
             seen[use.how].add((use.memory_id, use.session_id))
     return UsageShare(days, len(seen[SHOWN]), len(seen[CITED]), len(seen[OPENED]), len(seen[SHOWN] & seen[CITED]))
 

@@ -4,21 +4,32 @@ Average linkage over the cosine of weighted terms, as in document clustering (Ma
 Information Retrieval, 17.3).
 """
 
-from __future__ import annotations
-
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memlayer.edge.capture.spool import event_id
 from memlayer.edge.counting import counted
+from memlayer.keep.keep import Keep
+from memlayer.kinds import Category, Ended, Kind
+from memlayer.model import Memory
+from memlayer.ports import MemoryQuery, Store
 from memlayer.text.context_block import cut, flatten
 from memlayer.text.terms import inverse_document_frequency
-from memlayer.topics.profile import Profile
+from memlayer.topics.profile import Profile, profiles
+from memlayer.turns.salience import new_memory
 
+MONTH_MS = 30 * 86_400_000
+FEWEST_TURNS = 3  # fewer turns are their own summary
+MAX_ROWS = 10_000
+DAY_MS = 24 * 3_600_000
+HOUR_MS = 3_600_000
+IDLE_MS = 30 * 60_000
+MAX_EVENTS = 100
 MIN_ALIKE = 0.12  # below it sessions of the real sets had read as different matters
 SUBJECT_WEIGHT = 4.0  # a note's subject was given to name the matter
 FILE_WEIGHT, NAME_WEIGHT = 2.0, 1.5  # a shared file says more than a shared word
@@ -28,6 +39,22 @@ MAX_TOPICS = 10
 MAX_NAMES = 4
 TEXT_CHARS = 240
 MAX_PATTERN, MAX_NOTES = 2, 3
+
+
+def within_a_day(turns: Sequence[Memory], now_ms: int) -> list[Memory]:
+    """Return the turns of a day, newest first, at most MAX_EVENTS."""
+    return [turn for turn in turns if now_ms - turn.at_ms < DAY_MS][:MAX_EVENTS]
+
+
+def is_due(last_ms: int, said_ms: int, turns: Callable[[], int], now_ms: int) -> bool:
+    """Return whether topics are to be made again.
+
+    An hour after the last time, after MAX_EVENTS turns, or when nobody has said anything for half an hour. Never while
+    nothing new was said. last_ms: of the last time, 0 for never. turns: counts those since.
+    """
+    if said_ms <= last_ms:
+        return False
+    return now_ms - last_ms >= HOUR_MS or now_ms - said_ms >= IDLE_MS or turns() >= MAX_EVENTS
 
 
 @dataclass(frozen=True)
@@ -174,3 +201,30 @@ def _names(
         if not any(name in other or other in name for other in chosen):
             chosen.append(name)
     return tuple(chosen[:MAX_NAMES])
+
+
+def renew(keep: Keep, project_id: str, now_ms: int) -> None:
+    """Group the last month's sessions anew. Raises StoreError.
+
+    A topic whose sessions went to others is retired. Summaries and turns stay as they are.
+    """
+    topics = topics_of(profiles(keep.store, project_id, now_ms - MONTH_MS))
+    made = [_memory(project_id, topic) for topic in topics if topic.turns >= FEWEST_TURNS]
+    known = topic_memories(keep.store, project_id, is_current=None)
+    keep.renew(made, known, Ended.REGROUPED, now_ms)
+
+
+def topic_memories(store: Store, project_id: str, *, is_current: bool | None = True) -> list[Memory]:
+    """Return a project's topics, newest first. Raises StoreError."""
+    query = MemoryQuery(
+        project_id=project_id, category=Category.DAILY, kind=Kind.TOPIC, is_current=is_current, limit=MAX_ROWS
+    )
+    return store.memories(query)
+
+
+def _memory(project_id: str, topic: Topic) -> Memory:
+    made = event_id(project_id, topic.profiles[0].session_id, Kind.TOPIC)
+    return new_memory(
+        made, Category.DAILY, Kind.TOPIC, line_of(topic), topic.last_ms, project_id=project_id,
+        source_ids=topic.source_ids,
+    )  # fmt: skip

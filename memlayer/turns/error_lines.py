@@ -4,8 +4,6 @@ A signature is a telling line in lower case without quotes, paths, numbers and h
 ("task failed", "exit code 1") have none.
 """
 
-from __future__ import annotations
-
 import re
 
 from memlayer.text.word_lists import rows

@@ -4,8 +4,6 @@ Exact, then normalised, then fuzzy alignment (langextract's order of methods). T
 partial_ratio_alignment.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import unicodedata
@@ -63,7 +61,7 @@ class Evidence:
     method: Method
     speaker: str
 
-    def overlaps(self, other: Evidence) -> bool:
+    def overlaps(self, other: "Evidence") -> bool:
         """Return whether two pieces of evidence share words of one turn."""
         return self.prompt_id == other.prompt_id and self.start < other.end and other.start < self.end
 

@@ -4,13 +4,11 @@ A turn that asks, proposes or is contested holds a guess. The matter goes on unt
 uncontested.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from memlayer.text.sentences import is_question, prose, sentence_texts, width
+from memlayer.text.sentences import is_question, prose, sentence_texts, sentences, width
 from memlayer.text.terms import index_terms, query_terms
 from memlayer.turns.questions import REQUESTS
 
@@ -20,6 +18,8 @@ ASSENT_CHARS = 60  # of a prompt that only agrees
 REPLY_CHARS = 700  # a longer prompt brings text of somebody else
 KEPT_CHARS = 2400  # of an outcome. A prompt is told part of it
 PROGRESS = 0.5  # of an answer's sentences, from which it tells of work done, and not of rules
+RULES = 0.2  # of the sentences of a recap without its sign in the first so many characters
+BEGINS = 20
 SHORT_CHARS = 80  # of a reply that needs no word of the answer
 OBJECTION = 60  # columns of an objection without its subject
 LEAST_CHARS, TYPED_CHARS, LEAST_NORMS = 60, 200, 2  # of decisions: beyond typed ones a description has norms, too
@@ -77,6 +77,14 @@ _RECAP = re.compile(
     r"|noted|so\b[^.]{0,40}\bexactly|the (?:rule|policy) is)\b|정리하면|요약|최종|확정|결론|알겠습니다|결정",
     re.IGNORECASE,
 )
+_SIGN = re.compile(rf"^\W*(?:{_RECAP.pattern})[^\w]*(?:here'?s (?:a|the) summary\W*)?", re.IGNORECASE)
+_SS = "".join(chr(0xAC00 + 28 * at + 20) for at in range(399) if chr(0xAC00 + 28 * at + 20) not in "있겠")
+# The assistant's own deeds: its first word is "I", its end a past ("고쳤습니다").
+_PAST = re.compile(
+    r"^i(?:'ve)? (?!will|would|can|could|should|do|don'?t|think|suggest|propose|recommend|see|understand)\w+"
+    rf"|[가-힣](?<!정)[{_SS}](?:습니다|어요?|음)[.!]?$",
+    re.IGNORECASE,
+)
 _NORM = re.compile(
     r"\b(?:only|never|always|exactly|at (?:most|least)|must|ha(?:s|ve) to|should(?:n'?t)?|shall|do(?:es)? not|don'?t|no"
     r"|not|both|every|all|first|then|before|after|within|nothing|wins?|stays?|keep|cap|counts?|instead)\b"
@@ -98,6 +106,22 @@ AMENDS = re.compile(
     r"\b(?:amend|supersed|revis)\w+|개정|(?:규칙|정책|결정)[가-힣]* ?(?:바꾸|바꿨|변경|수정)", re.IGNORECASE
 )
 WeightsOf = Callable[[Iterable[str]], Mapping[str, float]]
+# A reason alone, whose conclusion stands elsewhere or nowhere.
+_ONLY_WHY = re.compile(
+    r"(?:because|so that|in order (?:to|that))\b[^,;]*"
+    r"|(?![^,;]*[가-힣](?:은|는) )[^,;A-Za-z0-9]*(?:니까|라서|[아어해여져려워와켜겨쳐돼]서|므로|때문에|려고)요?[.!]*",
+    re.IGNORECASE,
+)
+# A reason whose conclusion only "so" or "that" names.
+_LEANS = re.compile(
+    r"(?:왜냐(?:하면|면)?|(?:그 ?)?이유는|그래서|그러니까|그 ?때문에|그(?:게|건|거) [^,]*거든)\b.*"
+    r"|.*(?:서|니까|때문에) ?(?:그래|그런 ?거(?:야|임|다)|그렇[다습지]|그럼|이야|야|임)(?:요|니다)?[.!~]*"
+    r"|(?:(?:it|this|that)(?:'s| is| was) (?:all |only )?because|that'?s why"
+    r"|(?:the|our|my) (?:\w+ )?(?:reason|motive|rationale) (?:is|was|for (?:that|this|it))"
+    r"|for (?:that|this) reason|because of (?:that|this|it))\b.*",
+    re.IGNORECASE,
+)
+_SUBJECT = re.compile(r"(?<=.)(?!I\b)[A-Z]|\d")
 
 
 class Said(NamedTuple):
@@ -182,8 +206,15 @@ def _asks_back(answer: str) -> bool:
 
 
 def is_recap(text: str) -> bool:
-    """True for an outcome that says of itself that it sums up."""
-    return bool(_RECAP.search(text))
+    """True for an outcome that says of itself that it sums up.
+
+    One that does not begin so states rules, and begins with no report: in cli_en those were summaries of work.
+    """
+    sign, spans = _RECAP.search(text), sentence_texts(text)
+    if sign is None or sign.start() < BEGINS:
+        return sign is not None
+    rules = sum(bool(_RULE.search(span)) for span in spans)
+    return not _DONE.match(text) and rules >= RULES * len(spans)
 
 
 def _came_to(turns: Sequence[Said], place: int, end: int) -> Outcome | None:
@@ -194,10 +225,16 @@ def _came_to(turns: Sequence[Said], place: int, end: int) -> Outcome | None:
     at = end
     decided = [(at, text) for at in covers for text in _decided(turns, at)]
     refuted = any(refutes(text) and text == _reply_to(turns, at) for at, text in decided)
-    if _is_settled(turns, end) and not is_progress(turns[end].answer):
-        told = [bare(turns[end].answer)]
-        if not _RECAP.search(told[0]):  # a report says less than the words it answers
-            told = [text for at, text in decided if at == end - 1 and len(text) <= SHORT_CHARS] + told
+    is_told = _is_settled(turns, end) and not is_progress(turns[end].answer)
+    answer = _without_offer(bare(turns[end].answer)) if is_told else ""
+    restates = is_recap(answer) and not _reports(answer)
+    # A report says less than the words it answers, also where it calls itself a summary.
+    if answer and (restates or not (_RECAP.search(answer) and _decides([text for _, text in decided]))):
+        told = [answer]
+        if not restates:
+            told = [
+                text for at, text in decided if at == end - 1 and len(text) <= SHORT_CHARS and not is_question(text)
+            ] + told
     else:
         told, by_person = [text for _, text in decided], True
         at = max((at for at, _ in decided), default=end)
@@ -207,6 +244,21 @@ def _came_to(turns: Sequence[Said], place: int, end: int) -> Outcome | None:
     changes = asked[:1] if refuted else [one for one in asked if AMENDS.search(one)]
     told = [*(() if AMENDS.search("\n".join(told)) else changes[:1]), *told]
     return Outcome(at, "\n".join(told)[:KEPT_CHARS], covers, by_person)
+
+
+def _reports(answer: str) -> bool:
+    """True for a recap that tells of work alone."""
+    said = [_SIGN.sub("", span) for span in sentence_texts(answer)]
+    return any(said) and all(
+        not span or ((_DONE.match(span) or _PAST.search(span)) and not _RECAP.search(span)) for span in said
+    )
+
+
+def _without_offer(answer: str) -> str:
+    """Return an answer without the questions at its end."""
+    spans = sentences(answer)
+    end = next((span.end for span in reversed(spans) if not is_question(answer[span.start : span.end])), len(answer))
+    return answer[:end]
 
 
 def _decides(told: Sequence[str]) -> bool:
@@ -301,3 +353,13 @@ def bare(text: str) -> str:
     """Return a text without its code."""
     lines = (line.rstrip() for line in prose(text).split("\n"))
     return "\n".join(line for line in lines if line.strip()).strip()
+
+
+def is_bare_reason(sentence: str) -> bool:
+    """True for a reason that names neither its conclusion nor its subject."""
+    return leans(sentence) or (bool(_ONLY_WHY.fullmatch(sentence)) and not _SUBJECT.search(sentence))
+
+
+def leans(sentence: str) -> bool:
+    """True for a reason that points back at the words before it."""
+    return bool(_LEANS.fullmatch(sentence.strip()))

@@ -1,7 +1,5 @@
 """The outcome of a turn or session: results, edited files and commands."""
 
-from __future__ import annotations
-
 import os
 import posixpath
 import re
@@ -55,6 +53,15 @@ _PATH = re.compile(
     r"|(?<=`)[\w-]+(?:\.[\w-]+)*\.(?:py|tsx?|jsx?|go|rs|rb|java|kt|swift|dart|toml|ya?ml|json|md|sql|sh|ini|cfg|tf|css"
     r"|html|lock|env|txt|proto|vue|c|h|cpp)(?=[`:])"
 )
+# Checks and builds: a failed search or listing is no end of a session.
+_CHECK = re.compile(
+    r"(?:\S+=\S+ +)*(?:(?:npx|time|(?:uv|poetry|pdm) run|(?:bundle|pnpm) exec|mise run|python[\d.]* -m|timeout \S+) +)*"
+    r"(?:\S*/)?"
+    r"(?:(make|npm|pnpm|yarn|bun|go|cargo|mvnw?|gradlew?|flutter|dart|swift|dotnet|ruff)\b"
+    r"(?: +(?:(?:-C|-f|--prefix|--cwd) +\S+|-\S+|\+\S+|run))*(?: +([a-z][\w:-]*)(?!\S))?"
+    r"|(pytest|unittest|tsc|mypy|eslint|jest|vitest|rspec|tox)\b)"
+)
+_STEP = re.compile(r"\s*(?:&&|\|\|?|;)\s*")
 _COMMAND = re.compile(
     r"`((?:\$ ?)?(?:make|npm|npx|pnpm|yarn|bun|node|python3?|pip|uv|pytest|ruff|mypy|cargo|go|git|docker|kubectl|helm"
     r"|terraform|flutter|dart|gradle|\./\w[\w./-]*|mvn|bundle|rails|alembic|psql|bash|sh|ansible\S*|gh|aws|gcloud) "
@@ -112,7 +119,8 @@ class Call(NamedTuple):
 class WorkDone(NamedTuple):
     """Files, commands and errors in the order of the work.
 
-    files: relative to the project where they lie in it. errors: of commands that failed and never succeeded later.
+    files: relative to the project where they lie in it. errors: of commands that failed and never succeeded later, of
+    checks, nor did another run of theirs.
     """
 
     files: tuple[str, ...]
@@ -143,13 +151,21 @@ def from_calls(calls: Iterable[Call], project_dir: str) -> WorkDone:
     files: dict[str, None] = {}
     commands: dict[str, None] = {}
     errors: dict[str, str] = {}
+    failing: dict[str, frozenset[str]] = {}
     for call in calls:
         if call.tool == "Bash":
             command = _command(call.target)
             errors.pop(command, None)
+            failing[command] = checks(command)
             if call.is_failed and command:
                 errors[command] = call.said
-            elif command and not _only_looks(command):
+                continue
+            mended = failing.pop(command)
+            for other in [other for other in errors if mended & failing[other]]:
+                failing[other] -= mended
+                if not failing[other]:
+                    del errors[other]
+            if command and not only_looks(command):
                 commands.pop(command, None)
                 commands[command] = None
         elif call.tool in EDITS and call.target and not call.is_failed:
@@ -164,6 +180,12 @@ def from_calls(calls: Iterable[Call], project_dir: str) -> WorkDone:
     )
 
 
+def checks(command: str) -> frozenset[str]:
+    """Return the checks and builds of a command, by program and task."""
+    found = (_CHECK.match(step) for step in _STEP.split(_command(command)))
+    return frozenset(" ".join(filter(None, row.groups())) for row in found if row)
+
+
 def from_answers(answers: Sequence[str], project_dir: str) -> WorkDone:
     """The work that answers name, where no tool calls are known."""
     files: dict[str, None] = {}
@@ -174,7 +196,7 @@ def from_answers(answers: Sequence[str], project_dir: str) -> WorkDone:
                 files[_within(path, project_dir)] = None
         for candidate in candidates(answer, ASSISTANT):
             for command in _COMMAND.findall(candidate.text) if says_done(candidate.text) else ():
-                if not _PLACEHOLDER.search(command) and not _only_looks(command):
+                if not _PLACEHOLDER.search(command) and not only_looks(command):
                     commands[command.lstrip("$ ")] = None
     return WorkDone(tuple(list(files)[-MAX_FILES:]), tuple(list(commands)[-MAX_COMMANDS:]), ())
 
@@ -185,7 +207,8 @@ def _command(text: str) -> str:
     return _CHANGES_FOLDER.sub("", one_line)
 
 
-def _only_looks(command: str) -> bool:
+def only_looks(command: str) -> bool:
+    """True for a command that changes nothing."""
     parts = re.split(r"\s*(?:&&|\|\||;|\|)\s*", command)
     heads = [part.split() for part in parts if part.strip()]
     return all(

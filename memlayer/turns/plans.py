@@ -1,7 +1,5 @@
 """Plans for a day, and reports that they were carried out."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from functools import lru_cache

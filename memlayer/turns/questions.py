@@ -1,7 +1,5 @@
 """Questions of a person, and answers that state nothing."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,13 +1,13 @@
 """Texts that a person asks to remember, as events for the spool."""
 
-from __future__ import annotations
-
 import re
 
 from memlayer.edge.capture.payload import clean, spool_event
 from memlayer.edge.home.registry import GLOBAL
 from memlayer.edge.redaction.privacy import without_marks
+from memlayer.edge.redaction.session_values import Heard
 from memlayer.errors import UserError
+from memlayer.text.sentences import width
 from memlayer.turns.turn import MAX_MEMORY_CHARS
 
 BY_MODEL = "model"  # the detail of an event that a model, and no person, asked to keep
@@ -25,12 +25,26 @@ _NOT_EVERYWHERE = re.compile(
     r"|(?:여기|이 ?(?:프로젝트|레포|저장소)에)서?만|빼고|제외|필요 ?(?:는|가|도)? ?없",
     re.IGNORECASE,
 )
+_NARROWEST = 16  # columns that say something beside a secret
+_CLAUSE = re.compile(r"[,;.!?](?=\s|$)|\n|(?<=[가-힣][고며서만지])\s|(?<=[는은]데)\s|\s(?:and|but|because|so|while)\s")
 _SAYS = re.compile(r"[^\W_]")
 
 
 def says_something(text: str) -> bool:
     """True for a word or number besides the marks of redaction."""
     return _SAYS.search(without_marks(text)) is not None
+
+
+def shown_part(text: str) -> str:
+    """Return a text without the clauses that held a secret."""
+    if without_marks(text) == text:
+        return text
+    return " ".join(clause.strip() for clause in _CLAUSE.split(text) if without_marks(clause) == clause)
+
+
+def is_husk(text: str) -> bool:
+    """True for a text whose point was a secret."""
+    return without_marks(text) != text and width(shown_part(text)) < _NARROWEST
 
 
 def is_all_redacted(text: str) -> bool:
@@ -60,7 +74,8 @@ def remember_event(
     The same text said again later is another event: it may hold again after something else did. is_global: for every
     project. A text that says so is global as well. by_model: of its project alone, whatever the text says.
     """
-    text = clean(text).strip()
+    with Heard(session_id or NO_SESSION):
+        text = clean(text).strip()
     return spool_event(
         kind="remember",
         session_id=session_id or NO_SESSION,

@@ -4,8 +4,6 @@ A form of words, not a guess: the order stands in a clause of its own and points
 or nothing for its object. An order about another thing ("revert the version bump") takes nothing back.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence

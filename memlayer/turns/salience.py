@@ -1,7 +1,5 @@
 """Salience: routine turns, and the importance of a new memory."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any

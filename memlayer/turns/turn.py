@@ -1,7 +1,6 @@
 """A turn as text: prompt and answer, cut into pieces."""
 
-from __future__ import annotations
-
+import hashlib
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -9,18 +8,23 @@ from itertools import takewhile
 
 from memlayer.edge.redaction.privacy import PRIVATE, without_marks
 from memlayer.text.chunking import Span, chunk
+from memlayer.text.sentences import width
 
+# Columns, a Hangul syllable counts as two. On the real sessions (848 turns) no opening as long as this stands in more
+# than three turns; of 30 columns four do in six ("can you review the changes in").
+COLUMNS = 40
+TEMPLATE_TURNS = 5  # earlier turns that begin so
+_READ_CHARS = 400  # of a prompt: an opening of words as long as paths is none
+_MARK, _LATER = "opening:", "+opening:"
 USER = "User: "
 ASSISTANT = "Assistant: "
 MAX_MEMORY_CHARS = 4000
 CONTEXT_CHARS = 240  # how much of the prompt each later piece of a long turn carries along
-
 MAX_TURN_CHARS = 4000
 MANY_PIECES, END_PIECES = 24, 8  # of a text of many only those at its ends, and with a line that differs, are searched
 # Names that a template fills in: numbers, hashes, paths, files, addresses.
 VARIES = re.compile(r"\d|[/\\@]|\w\.\w")
 _MAX_CLUSTER_CHARS = 32  # a base character with more marks than that is no writing
-
 # start: the span begins a sentence. rest: the sentence goes on behind it.
 _PRIVATE_SPAN = re.compile(
     r"(?P<start>(?:^|(?<=\n)|[.!?…。:][)\"'\]]{0,3}[ \t])[ \t]{0,8})?"
@@ -68,15 +72,18 @@ def unlabelled(text: str) -> str:
     return "\n".join(lines)
 
 
-def pieces(text: str, *, max_tokens: int, overlap_tokens: int) -> list[tuple[int, int, str]]:
+def pieces(text: str) -> list[tuple[int, int, str]]:
     """(start, end, piece) for the index.
 
     A turn that fits is one piece.
 
     Each later piece of a longer turn begins with the head of the prompt, because an answer without its question often
-    names nothing. Of a long turn the pieces are left out whose every line an earlier one says, names aside.
+    names nothing. Pieces of a long turn share nothing, since each takes a tenth of a second of the model, and those are
+    left out whose every line an earlier one says, names aside.
     """
-    spans = _telling(text, chunk(text, max_tokens=max_tokens, overlap_tokens=overlap_tokens))
+    spans: Sequence[Span] = chunk(text)
+    if len(spans) > MANY_PIECES:
+        spans = _telling(text, chunk(text, overlap_tokens=0))
     head = ""
     if len(spans) > 1 and text.startswith(USER):
         head = text.split("\n", 1)[0][:CONTEXT_CHARS] + "\n"
@@ -88,8 +95,6 @@ def pieces(text: str, *, max_tokens: int, overlap_tokens: int) -> list[tuple[int
 
 
 def _telling(text: str, spans: Sequence[Span]) -> Sequence[Span]:
-    if len(spans) <= MANY_PIECES:
-        return spans
     seen: set[str] = set()
     telling = dict.fromkeys((*spans[:END_PIECES], *spans[-END_PIECES:]))
     start = place = 0
@@ -165,3 +170,33 @@ def _hole(span: re.Match[str]) -> str:
     """Return the mark of a span in a sentence, else a blank."""
     between = span.group("start") is not None and span.group("rest") is None
     return (span.group("start") or "") + (" " if between else PRIVATE)
+
+
+def opening_term(prompt: str) -> str:
+    """Return the index term of a prompt's opening, "" for none."""
+    columns, kept = 0, []
+    head = without_marks(unicodedata.normalize("NFC", prompt))[:_READ_CHARS]
+    for word in head.casefold().split():
+        kept.append("#" if VARIES.search(word) else word)
+        columns += width(kept[-1]) + 1
+        if columns > COLUMNS:
+            return _MARK + hashlib.sha256(" ".join(kept).encode("utf-8", "replace")).hexdigest()[:12]
+    return ""
+
+
+def of_piece(text: str, place: int) -> str:
+    """Return a turn's opening term for one piece, "" for none.
+
+    text: of the whole turn (turns.turn.turn_text). place: of the piece, from 0. Only the first piece counts, so that a
+    turn is counted once.
+    """
+    if not text.startswith(USER):
+        return ""
+    term = opening_term(text.partition("\n" + ASSISTANT)[0][len(USER) :])
+    return term.replace(_MARK, _LATER) if place else term
+
+
+def opening_in(terms: str) -> str:
+    """Return the opening term among a chunk's terms, "" for none."""
+    opening = next((term for term in reversed(terms.split()) if term.startswith((_MARK, _LATER))), "")
+    return opening.removeprefix("+")

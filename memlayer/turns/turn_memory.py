@@ -1,18 +1,56 @@
 """A turn's memory, made from its events."""
 
-from __future__ import annotations
-
+import re
 from collections.abc import Sequence
 
 from memlayer.edge.capture.payload import NOISE, OWN_COMMAND, RUN, clean
 from memlayer.kinds import CATEGORIES, KINDS, Author, Category, Kind
 from memlayer.kinds import mark_of as words_before
 from memlayer.model import Event, Memory, replace, turn_memory_id
+from memlayer.text.context_block import cut, flatten
+from memlayer.text.sentences import sentences
 from memlayer.turns.questions import is_open_question
 from memlayer.turns.salience import importance, is_routine, is_routine_text, new_memory
 from memlayer.turns.turn import ASSISTANT, MAX_MEMORY_CHARS, USER, readable, turn_text
 
+MAX_HEADLINE_CHARS = 140  # 173 of 308 headlines of models that were asked for 120 had up to 136
+MAX_SUBJECT_CHARS = 20
+LEAST_CLAUSE_CHARS = 60  # a shorter beginning is a condition ("With `X` set"), or names a matter and states nothing
+_CLOSING = " `)'\""  # "`self.__class__(...)` in every branch" goes on
+# Between clauses: punctuation, an English conjunction, a Korean connective ending.
+_BREAK = re.compile(
+    r"[,;:](?=\s)|\s[-\u2013\u2014](?=\s)|\s(?=(?:because|since|so that|but|which|while)\s)"
+    r"|(?<=[가-힣][고며서만지])(?=\s(?!(?:않|못|말|마라|마세|있|싶|없)))|(?<=는데)(?=\s)"  # "하지 않는다" is one
+)
 READ_CHARS = 200_000  # of a turn. What follows is in nobody's notes
+
+
+def headline_of(memory: Memory) -> str:
+    """Return a memory's headline, at most MAX_HEADLINE_CHARS; else its first clause."""
+    return flatten(memory.headline) or first_clause(memory.text)
+
+
+def fitting(headline: str, subject: str) -> tuple[str, str]:
+    """Return a headline and subject from anywhere as harmless lines that fit."""
+    return cut(flatten(headline), MAX_HEADLINE_CHARS), cut(flatten(subject), MAX_SUBJECT_CHARS)
+
+
+def first_clause(text: str) -> str:
+    """Return a short text, else its first sentence or clauses."""
+    text = flatten(text)
+    if len(text) <= MAX_HEADLINE_CHARS:
+        return text
+    ends_at = (span.end for span in sentences(text) if not text[span.end :].lstrip(_CLOSING)[:1].islower())
+    first = text[: next(ends_at, len(text))].strip().rstrip(".。")
+    if len(first) <= MAX_HEADLINE_CHARS:
+        return first
+    breaks = (at.start() for at in _BREAK.finditer(first))
+    ends = [
+        end
+        for end in breaks
+        if LEAST_CLAUSE_CHARS <= end <= MAX_HEADLINE_CHARS and first.count("(", 0, end) == first.count(")", 0, end)
+    ]
+    return first[: ends[-1]].rstrip(",;:") if ends else cut(first, MAX_HEADLINE_CHARS)
 
 
 def prompt_and_answers(events: Sequence[Event]) -> tuple[str, list[str]]:

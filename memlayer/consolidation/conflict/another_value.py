@@ -3,8 +3,6 @@
 Both say the same words and give a value of one kind (text.value_slots). In doubt they speak of two things.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 

@@ -4,8 +4,6 @@ It names the old value ("from Jenkins to GitHub Actions", "Jenkins 대신"), or 
 one place alone, behind the thing's name. In doubt the two speak of two things.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -45,6 +43,14 @@ UNDECIDED = re.compile(
     r"|(?:을|를|일|할|꿀|길|릴|출|줄)까(?!지)|어떨|나을"
     r"|(?:에|에서|로|[a-z])도 |하자는|자고"
     r"|^\s*>",
+    re.IGNORECASE,
+)
+# An order of work, for which "now" and "again" are no change of what holds.
+_PASSING = re.compile(r"\b(?:now|again)\b|이제(?!부터|는)", re.IGNORECASE)
+_ASKED = re.compile(
+    r"(?:줘|줘요|주세요|줄래|줄래요|봐|보자)(?:,? 이제)?[.!~]*$"
+    r"|^(?:(?:please|now|ok|okay|then|so),? )*(?:can|could|would) you\b"
+    r"|^(?:(?:please|now|ok|okay|then|so),? )*(?!\w+(?:ed|s)\b)\w+ (?:the|a|an|all|it|them|this|that|my|our|your)\b",
     re.IGNORECASE,
 )
 _ADVERB = re.compile(
@@ -87,8 +93,11 @@ _ASIDE = re.compile(
 )
 _NAME = re.compile(r"(?<=\w )(?:[A-Z]\w|\w+[-._/]\w)|[가-힣]")  # behind the first word, in English
 _OWNER = re.compile(r"(?i)\b(?:owns?|leads?|handles?|reviews?|maintains?|tak(?:es|ing) over|took over)\b|담당|맡")
+# Another place of a thing ends no words on who does something with it or to it.
+_MOVES = re.compile(r"\b(?:moved|migrated)\b|옮기|옮겼|이전했|이사", re.IGNORECASE)
+_PLACED = r"(?:에|에서|으?로|(?:이?야|이?다|임|입니다|이?[에예]요)[.!]?$)"
 _NUMBER = re.compile(r"\d+(?:[.:]\d+)*")
-_LABEL = re.compile(r"v?\d+|[a-z]")
+LABEL = re.compile(r"v?\d+|[a-z]")
 _ARTICLES = frozenset(("a", "an", "the", "our"))
 CHANGED = re.compile(rf"(?:{CHANGE.pattern}|{ENDS.pattern})[가-힣]*", re.IGNORECASE)
 _WE = re.compile(r"^(?:we|i|our|they) ", re.IGNORECASE)
@@ -136,16 +145,22 @@ def is_change(text: str) -> bool:
 @lru_cache(maxsize=4096)
 def ended_values(text: str) -> tuple[str, ...]:
     """Return the values that a sentence names as those of before."""
-    normal = _normal(text)
-    found = (pattern.search(normal) for pattern in _GONE)
+    said = normal(text)
+    found = (pattern.search(said) for pattern in _GONE)
     return tuple(row["x"] for row in found if row)
+
+
+def is_order_of_work(text: str) -> bool:
+    """True for an order without a value or a change."""
+    is_passing = not CHANGE.search(_PASSING.sub("", text)) and not ENDS.search(text)
+    return is_passing and bool(_ASKED.search(text)) and not slots(text).values
 
 
 @lru_cache(maxsize=4096)
 def _changes(text: str) -> tuple[Said, ...]:
     """A statement of a change, whole and without its reason."""
-    new = _normal(text)
-    if not (CHANGE.search(new) or ENDS.search(new)) or UNDECIDED.search(new):
+    new = normal(text)
+    if not (CHANGE.search(new) or ENDS.search(new)) or UNDECIDED.search(new) or is_order_of_work(text):
         return ()
     heads = dict.fromkeys((new, _ASIDE.split(new)[0]))
     said = (_changed(head) for head in heads if CHANGE.search(head) or ENDS.search(head))
@@ -155,11 +170,12 @@ def _changes(text: str) -> tuple[Said, ...]:
 @lru_cache(maxsize=4096)
 def _told(text: str) -> tuple[Said, ...]:
     """A statement, whole and without its reason."""
-    old = _normal(text)
+    old = normal(text)
     return tuple(_taken(head) for head in dict.fromkeys((old, _REASON.split(old)[0])))
 
 
-def _normal(text: str) -> str:
+def normal(text: str) -> str:
+    """Return a statement in one form, without marks of its speaker."""
     return _MARKS.sub("", unicodedata.normalize("NFKC", text[:MAX_CHARS]).replace("`", "")).strip(" .")
 
 
@@ -188,6 +204,12 @@ def _taken(text: str) -> Said:
     return Said(text, words, frozenset(taken.values), frozenset(map(_head, words)))
 
 
+@lru_cache(maxsize=4096)
+def words_of(text: str) -> tuple[Word, ...]:
+    """Return the words of content and the values of a text."""
+    return _taken(text).words
+
+
 def _head(word: Word) -> str:
     """The letters that all forms of a word begin with."""
     return (
@@ -201,16 +223,16 @@ def _is_ended_by(old: Said, new: Said) -> bool:
     """True if both tell of one thing and differ in one place."""
     if new.ends and (DENIES.search(old.text) or not _tells(old, new)):
         return False
-    added = _runs(_without(new.words, (*old.words, *new.gone)))
-    lost = _runs(_without(old.words, (*new.words, *new.gone)))
+    added = runs_of(without(new.words, (*old.words, *new.gone)))
+    lost = runs_of(without(old.words, (*new.words, *new.gone)))
     shared = [
-        word for word in new.words if _is_among(word, old.words) and not (word.is_value or _LABEL.fullmatch(word.form))
+        word for word in new.words if is_among(word, old.words) and not (word.is_value or LABEL.fullmatch(word.form))
     ]
     if len(added) > 1 or any(len(run) > MOST_WORDS for run in added):
         return False
     is_of_number = bool(_NUMBER.search(new.ends))
     differing = [
-        word for run in (*lost, *(() if is_of_number else added)) for word in run if _LABEL.fullmatch(word.form)
+        word for run in (*lost, *(() if is_of_number else added)) for word in run if LABEL.fullmatch(word.form)
     ]
     if differing:
         return False
@@ -225,9 +247,9 @@ def _is_ended_by(old: Said, new: Said) -> bool:
     return len(lost) == 1 and _stand_behind(old, lost[0], new, added[0], len(shared))
 
 
-def _without(words: Iterable[Word], known: Sequence[Word]) -> list[Word]:
+def without(words: Iterable[Word], known: Sequence[Word]) -> list[Word]:
     """The words that are not known and name no kind of value."""
-    return [word for word in words if word.form not in _attributes() and not _is_among(word, known)]
+    return [word for word in words if word.form not in _attributes() and not is_among(word, known)]
 
 
 def _is_of_all(old: Said, new: Said) -> bool:
@@ -243,9 +265,18 @@ def _stand_behind(old: Said, lost: list[Word], new: Said, added: list[Word], sha
         return False
     if not _beside(old.words, lost) & _beside(new.words, added):
         return False
+    if _MOVES.search(new.text) and not _is_placed(old, lost):
+        return False
     if _OWNER.search(new.text):
         return True
     return all(_WE.match(said.text) or said.words[0] not in run for said, run in ((new, added), (old, lost)))
+
+
+def _is_placed(said: Said, run: list[Word]) -> bool:
+    """True for words that may name a thing's place, or its system."""
+    if any(not "가" <= word.form[0] <= "힣" for word in run):
+        return not re.search(rf"(?i)\bby\b.*{re.escape(_head(run[-1]))}", said.text)
+    return any(re.search(rf"{_head(word)}[가-힣]*?{_PLACED}(?![가-힣])", said.text) for word in run)
 
 
 def _beside(words: Sequence[Word], run: list[Word]) -> set[tuple[bool, str]]:
@@ -262,7 +293,7 @@ def _tells(old: Said, new: Said) -> bool:
     """True for an older statement of the value that ends."""
     numbers = _NUMBER.findall(new.ends)
     known = {word.form for word in old.words}
-    words = [word.form in known or (word.form >= "가" and _is_among(word, old.words)) for word in new.gone]
+    words = [word.form in known or (word.form >= "가" and is_among(word, old.words)) for word in new.gone]
     return (bool(words) and all(words)) or not set(numbers).isdisjoint(_NUMBER.findall(old.text))
 
 
@@ -306,7 +337,8 @@ def _is_verb(text: str) -> bool:
     return len(text) == 1 or (text[-1] in "다어지음는" and (ord(text[-2]) - 0xAC00) % 28 in (4, 20))
 
 
-def _runs(words: Iterable[Word]) -> list[list[Word]]:
+def runs_of(words: Iterable[Word]) -> list[list[Word]]:
+    """Return the words that stand side by side, together."""
     runs: list[list[Word]] = []
     for word in words:
         if runs and word.at == runs[-1][-1].at + 1:
@@ -316,7 +348,8 @@ def _runs(words: Iterable[Word]) -> list[list[Word]]:
     return runs
 
 
-def _is_among(word: Word, words: Iterable[Word]) -> bool:
+def is_among(word: Word, words: Iterable[Word]) -> bool:
+    """True for a form of one of the words."""
     return any(_is_one(word, other) for other in words)
 
 

@@ -5,13 +5,12 @@ something has changed, with another word or the opposite. In doubt both are kept
 hardly one is a change, and a model that reads the turns names what a statement replaces.
 """
 
-from __future__ import annotations
-
 import re
 from enum import StrEnum
 
 from memlayer.consolidation.conflict.another_value import LABEL, content, differ
 from memlayer.consolidation.conflict.change import CHANGE, DENIES, ENDS, UNDECIDED, replaces
+from memlayer.consolidation.conflict.reversal import reverses, says_two
 from memlayer.text.sentences import is_question
 from memlayer.text.value_slots import slots
 
@@ -39,7 +38,7 @@ def judge(older: str, newer: str) -> Verdict:
         return Verdict.MERGE
     if is_question(newer):
         return Verdict.KEEP
-    if replaces(older, newer):
+    if reverses(older, newer) or (replaces(older, newer) and not says_two(older)):
         return Verdict.SUPERSEDE
     if not _begin_alike(older, newer):
         return Verdict.KEEP

@@ -4,8 +4,6 @@ They name the end of a value ("topic 말고"), give the thing another one of its
 plan as done. Where they only speak of a change of the same matter, the older words stand with a pointer.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -19,9 +17,11 @@ from memlayer.consolidation.conflict.change import (
     UNDECIDED,
     ended_values,
     environments,
+    is_order_of_work,
     replaces,
 )
 from memlayer.consolidation.rules.own_words import spoken
+from memlayer.consolidation.rules.standing import let_go, takes_back
 from memlayer.edge.capture.noise import recallable
 from memlayer.text.sentences import ASSISTANT, candidates, is_question
 from memlayer.text.terms import query_terms
@@ -33,10 +33,19 @@ OF_PLAN = 0.5  # of the weight of a plan, or of the report, where it tells the p
 FEWEST = 2  # terms in common, of a matter
 MAX_SENTENCES = 12  # of a prompt
 MAX_CHARS = 400  # of a sentence that is looked at
-_LEFT = re.compile(r"\b(?:later|need to|have to|todo|waiting|not yet)\b|나중|해야|기다리|대기|아직", re.IGNORECASE)
+_LEFT = re.compile(
+    r"\b(?:later|need to|have to|todo|waiting|not yet)\b|나중|해야|할 ?일|기다리|대기|아직", re.IGNORECASE
+)
+# A change without an object is one of the old value itself: it needs no word of the older sentence beside it.
+_ITSELF = re.compile(
+    r"(?:^|[,.;!:] |\b(?:actually|ok|okay|please|let'?s|now|we(?:'ve| have)?|i(?:'ve| have)?) )"
+    r"(?:switch|mov|migrat|chang|convert|transition)\w*(?: over| away)? from $",
+    re.IGNORECASE,
+)
 _UNTIL = re.compile(r"(?i)\b(?:until|before) ([^.,;]+)")
 _KOREAN_UNTIL = re.compile(r"([^.,;]+) \S+ ?(?:전에|전까지|때까지)")
 _NAME = re.compile(r"\d|[_#@./-]|(?<=\S)[A-Z]|[가-힣](?:님|씨)$")
+_OF_MANY = frozenset(("weekday", "language"))  # kinds whose values many things have
 _CODE = re.compile(r"`([^`\n]+)`")
 _HOST = re.compile(
     r"(?<![\w@.-])(?:\d{1,3}(?:\.\d{1,3}){3}|(?:[a-z0-9-]+\.)+(?:com|net|org|io|dev|app|cloud|local|internal|lan|kr|jp|de|eu"
@@ -52,8 +61,9 @@ WeightsOf = Callable[[Iterable[str]], Mapping[str, float]]
 class Change:
     """A sentence of a change.
 
-    names: in code marks, the thing's first. gone: the terms of each value that it ends, and whether they are a name.
-    subject: before its value. done: of a deed. terms: its own; of_prompt: of all that was said with it.
+    names: in code marks, the thing's first. permits: it allows a thing again. gone: the terms of each value that it
+    ends, and whether they are a name. subject: before its value. done: of a deed. terms: its own; of_prompt:
+    of all that was said with it.
     """
 
     text: str
@@ -64,6 +74,7 @@ class Change:
     done: frozenset[str]
     terms: frozenset[str]
     of_prompt: frozenset[str]
+    permits: bool = False
 
     def ends(self, text: str, turn: str, weights_of: WeightsOf) -> bool:
         """True for an older sentence that holds no more.
@@ -71,7 +82,11 @@ class Change:
         turn: its text, which may name the thing.
         """
         terms = _terms(text)
+        if self.permits and let_go(self.text, [text]):
+            return True
         if self.terms.isdisjoint(terms):
+            return self._gives_another_value(text, turn)
+        if self.gone and _ended(text).issuperset(gone for gone, _ in self.gone):  # both tell the same change
             return self._gives_another_value(text, turn)
         if any(gone <= terms and (is_name or terms & self.terms - gone) for gone, is_name in self.gone):
             return True
@@ -84,6 +99,8 @@ class Change:
         """True for an older sentence of the same matter."""
         terms = _terms(text)
         shared = terms & self.of_prompt
+        if self.permits or len(terms & self.terms) < FEWEST:  # another sentence of the prompt is of the matter
+            return False
         return len(shared) >= FEWEST and _weight(shared, weights_of) >= OF_MATTER * _weight(terms, weights_of)
 
     def _gives_another_value(self, text: str, turn: str) -> bool:
@@ -143,12 +160,17 @@ def changes_of(prompt: str) -> tuple[Change, ...]:
 
 
 def _change(text: str, of_prompt: frozenset[str]) -> Change | None:
-    gone, done = ended_values(text), carried_out(text)
-    if is_question(text) or UNDECIDED.search(text) or not (gone or done or CHANGE.search(text) or ENDS.search(text)):
+    gone, done, permits = ended_values(text), carried_out(text), takes_back(text)
+    is_change = gone or done or permits or CHANGE.search(text) or ENDS.search(text)
+    if is_question(text) or UNDECIDED.search(text) or not is_change or is_order_of_work(text) > permits:
         return None
     named = [(_terms(one), _is_name(one, text)) for one in gone]
-    taken, ended = slots(" ".join(CHANGED.sub(" ", text).split())), tuple(row for row in named if row[0])
-    return Change(text, _names(text), ended, taken, _subject(text), _terms(done), _terms(text), of_prompt)
+    rest = CHANGED.sub(" ", text)
+    for value in gone:  # not taken: who says the new value alone agrees
+        rest = rest.replace(value, " ")
+    taken, ended = slots(" ".join(rest.split())), tuple(row for row in named if row[0])
+    subject = _subject(text)
+    return Change(text, _names(text), ended, taken, subject, _terms(done), _terms(text), of_prompt, permits)
 
 
 def _subject(text: str) -> frozenset[str]:
@@ -160,14 +182,20 @@ def _subject(text: str) -> frozenset[str]:
 
 
 def _is_name(value: str, text: str) -> bool:
-    """True for a name, by its form or its script."""
+    """True for a name, by its form, its script or its place."""
     is_foreign = value.isascii() and bool(_HANGUL.search(text))
-    return bool(_NAME.search(value)) or is_foreign
+    is_itself = bool(_ITSELF.search(text[: text.find(value)])) and _OF_MANY.isdisjoint(slots(value).values)
+    return bool(_NAME.search(value)) or is_foreign or is_itself
 
 
 @lru_cache(maxsize=8192)
 def _terms(text: str) -> frozenset[str]:
     return frozenset(query_terms(text))
+
+
+@lru_cache(maxsize=8192)
+def _ended(text: str) -> frozenset[frozenset[str]]:
+    return frozenset(map(_terms, ended_values(text)))
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -1,7 +1,5 @@
 """Write the date behind relative days: `tomorrow`, `by Friday`, `다음 주 금요일`."""
 
-from __future__ import annotations
-
 import datetime
 import re
 
@@ -14,10 +12,13 @@ _MONTHS = {name: at for at, name in enumerate(_MONTH_NAMES, start=1)}
 _MONTHS.update({name[:3]: at for name, at in list(_MONTHS.items())})
 _MONTH = "(?P<month>" + "|".join([*_MONTH_NAMES, *(name[:3] for name in _MONTH_NAMES if name != "may")]) + ")"
 _DAY = "(?P<weekday>" + "|".join(_DAYS) + ")"
-# Said of every week: no date can stand for it.
+_WEEKDAY = _DAY.replace("?P<weekday>", "?:")
+# Said of every week: no date can stand for it. A day in another's place is a habit that changes.
 _RECURRING = re.compile(
     r"\b(?:every|each|always|never|weekly|daily|monthly|nothing gets|no \w+ (?:on|after))\b|매주|매월|매일|마다"
-    r"|항상|금지|원칙"
+    r"|항상|금지|원칙|앞으로(?:는|도)? (?!\d|남은|할)|\bfrom now on\b"
+    r"|요일 ?(?:말고|대신에?) (?:[가-힣]+ )?[월화수목금토일]요일에"
+    rf"|\bon {_WEEKDAY},? (?:instead|rather than|not)\b|\b(?:not|instead of|rather than) on {_WEEKDAY}\b"
     r"|요일(?: 오전| 오후)?에만|(?<![월화수목금토일])요일|\bweekdays?\b|\bday of the week\b",
     re.IGNORECASE,
 )

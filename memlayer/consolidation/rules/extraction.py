@@ -4,21 +4,21 @@ Yields a daily entry and lasting statements. The rules want precision: most turn
 each rule: evals/core_memories.py.
 """
 
-from __future__ import annotations
-
 import datetime
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from memlayer.consolidation.conflict.reversal import drops
 from memlayer.consolidation.rules.dates import has_date, with_dates
-from memlayer.consolidation.rules.own_words import is_plain, own_words, spoken, words
+from memlayer.consolidation.rules.own_words import Spoken, is_plain, own_words, spoken, words
 from memlayer.consolidation.rules.signs import has
 from memlayer.consolidation.rules.standing import laid_down
 from memlayer.edge.capture.noise import is_noise, recallable
 from memlayer.kinds import Kind
 from memlayer.text.sentences import ASSISTANT, MAX_TURN_CHARS, USER, SpokenSentence, candidates, trimmed
 from memlayer.text.terms import index_terms
+from memlayer.turns.matter import is_bare_reason
 from memlayer.turns.outcome import happened
 
 MAX_DAILY_CHARS = 320
@@ -35,6 +35,7 @@ __all__ = ["Extraction", "Statement", "extract", "has", "kind_of"]
 MAX_OF_RULES = 2  # statements of one speaker in one turn
 MAX_SHORT_PROMPT_CHARS = 300  # a longer one may quote a review or a report
 MAX_CLOSING_CHARS = 2000  # longer answers explain, weigh and propose
+MAX_NEXT_CHARS = 60  # of a choice behind the sentence that drops another: "NATS로 가자"
 MAX_TOLD_CHARS = 120  # a prompt that does nothing but tell a fact is short
 _TAIL_CHARS = 400
 _DEFINES = re.compile(r"^(?:the|our|we)\b.*\b(?:is|are) (?:an?|the|in|on|called|stored)\b", re.IGNORECASE)
@@ -51,7 +52,7 @@ class Statement(NamedTuple):
 
     text: reads alone. source: the sentence as it stands in the turn. is_rule: the person laid it down for good.
     evidence: JSON of the span of source, "" where it was not looked for or is not there. is_unclear: it may be somebody
-    else's, so the person is asked.
+    else's, so the person is asked. is_reversal: it says something only beside an older one that it ends.
     """
 
     kind: Kind
@@ -61,6 +62,7 @@ class Statement(NamedTuple):
     is_rule: bool = False
     evidence: str = ""
     is_unclear: bool = False
+    is_reversal: bool = False
 
 
 class Extraction(NamedTuple):
@@ -115,12 +117,24 @@ def _said(prompt: str, today: datetime.date) -> list[Statement]:
         is_stated = any(rule.source in candidate.text or candidate.text in rule.source for rule in rules)
         if not (is_stated or candidate.asks or any(has(sign, text) for sign in ("question", "unfinished", "fleeting"))):
             kind = _kind_said(text, candidate.plain, prompt, today)
+            place = places.get(candidate.text)
+            is_own = place is not None and is_plain(read, place)
             if kind:
                 dated = text if kind == Kind.PREFERENCE else with_dates(text, today)
-                place = places.get(candidate.text)
-                is_unclear = kind == Kind.PREFERENCE and (place is None or not is_plain(read, place))
+                is_unclear = kind == Kind.PREFERENCE and not is_own
                 statements.append(Statement(kind, dated, candidate.text, USER, is_unclear=is_unclear))
+            elif is_own and drops(text):
+                source = _with_next(read, places[candidate.text])
+                statements.append(Statement(Kind.DECISION, trimmed(source), source, USER, is_reversal=True))
     return [*rules, *statements[:MAX_OF_RULES]]
+
+
+def _with_next(read: Spoken, place: int) -> str:
+    """A sentence that drops a value, with the choice behind it."""
+    first, *others = read.said[place : place + 2]
+    is_beside = bool(others) and others[0].line == first.line and len(others[0].row.text) <= MAX_NEXT_CHARS
+    is_choice = is_beside and not (others[0].row.asks or has("question", others[0].row.text))
+    return first.row.text + " " + others[0].row.text if is_choice else first.row.text
 
 
 def _kind_said(text: str, plain: str, prompt: str, today: datetime.date) -> Kind | None:
@@ -145,6 +159,8 @@ def _kind_said(text: str, plain: str, prompt: str, today: datetime.date) -> Kind
 def _is_told(text: str, plain: str, prompt: str) -> bool:
     """True for a prompt that only states a fact."""
     if len(prompt) > MAX_TOLD_CHARS or any(has(sign, plain) for sign in ("past", "outside", "when")):
+        return False
+    if is_bare_reason(text):
         return False
     is_all = len(text) >= len(prompt.strip()) - 2 and _DEFINES.search(text) is not None
     return has("tells", plain) and (is_all or _VALUE.search(plain) is not None)

@@ -6,8 +6,6 @@ label or a dash, or beside a sentence that may have it for its object, because t
 is too short to have an object of its own. A sentence that goes on ("and", "그리고") continues the person's words.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Container
 from itertools import islice
@@ -24,13 +22,17 @@ FEWEST_WORDS = 4  # of a sentence with an object of its own
 MOST_WORDS = 8  # of a line that hands over the next: "explain this config"
 PARAGRAPHS, LINES, SENTENCES = range(3)
 KOREAN_WORD = 1.6  # a Korean word says as much as that many English ones
-_OF_TEXTS, _OF_OTHERS = ("handles_text", "names_text"), ("speaks", "salutation")
+_OF_TEXTS, _OF_OTHERS = ("handles_text", "names_text"), ("speaks", "salutation", "as_text")
 # Where the sentence goes on behind it, a colon belongs to a name: "feat: 같은 prefix".
 _HEAD = re.compile(
     r"[:：](?=\s|$|[\"'“”‘’「])(?! ?(?:같은|라는|이라는|처럼|말고|등|or|and|prefix\w*)(?![\w]))|\s(?:[-–—]|->|=>|→)\s"
 )
 _NOT_NOW = re.compile(r"\b(?:later|done|finished|need to|has to)\b|나중에|해야|끝났|끝냈|다 ?했", re.IGNORECASE)
 _JOINT = re.compile(rf"{_HEAD.pattern}|(?<=[가-힣]데),? |[;；](?=\s)")
+# Before a colon, of nobody else: "actually, no: use pnpm".
+_TAKES_BACK = re.compile(
+    r"(?i)(?:(?:actually|no|nope|wait|hmm+|ok|sorry|changed my mind|on second thought|음|아니[야다]?|잠깐)[,.! ]*)+"
+)
 _HEADING = re.compile(r"^#{1,6} \S", re.MULTILINE)  # a document
 _IMAGE = re.compile(r"\[image[^\]\n]*\]", re.IGNORECASE)  # holds no text
 _STOP = re.compile(r"\n|[.!?]\s")
@@ -38,6 +40,8 @@ _PARAGRAPHS = re.compile(r"\n[ \t]*\n")
 # Of a log, a shell, markup, a document: "##[error] ...", "[WARN] ...", "[10:02] ...", "$ ls". Not "#12" or "[cart]".
 _FOREIGN_LINE = re.compile(r"^\s*(?:[#+](?!\d)|[<$|>{}=\\]|\[(?:[A-Z]+|[^\]\n]*[\d:][^\]\n]*)\])")
 _ITEM = re.compile(r"^\s*(?:[-*•+]|\d{1,3}[.)])\s")
+# Not typed, or of a source: an item of a list, and "[system] ..." whatever the label says.
+_LISTED = re.compile(_ITEM.pattern + r"|^\s*[\[【［〔][^\]】］〕\n]{1,40}[\]】］〕]")
 _ITEM_LINES = re.compile(_ITEM.pattern + r".*", re.MULTILINE)
 _CAPITAL = re.compile(r"(?<=[\w,\"'“‘] )(?:Always|Never|Don't|Do not)\b")  # begins a text within the sentence
 
@@ -69,7 +73,7 @@ def spoken(prompt: str) -> Spoken:
     is_typed = (
         bare == text
         and len(lines) == text.count("\n") + 1
-        and not (_PARAGRAPHS.search(text) or any(map(_ITEM.match, lines)))
+        and not (_PARAGRAPHS.search(text) or any(map(_LISTED.match, lines)))
         and all(one.row.text == one.row.plain for one in said)
     )
     return Spoken(said, is_typed)
@@ -89,7 +93,9 @@ def ends(prompt: str, beyond: int = MAX_OWN_PROMPT_CHARS) -> list[str]:
 def joints(text: str) -> list[tuple[int, bool]]:
     """Return where a sentence's parts begin, and whether behind a label."""
     marks = islice(_JOINT.finditer(text), MAX_HEADS)
-    return [(mark.end(), mark.group()[0] not in ";；") for mark in marks]
+    return [
+        (mark.end(), mark.group()[0] not in ";；" and not _TAKES_BACK.fullmatch(text[: mark.start()])) for mark in marks
+    ]
 
 
 def is_head(text: str) -> bool:

@@ -1,7 +1,5 @@
 """The signs of statements, by the names of the tables' rows."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

@@ -5,8 +5,6 @@ npm", "응답은 짧게 해줘"). A rule is kept whole: the compound sentence,
 and the short one behind it that completes it.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -29,11 +27,13 @@ LETTING_TERMS = frozenset(
         "이제 이젠 더 이상 안 해도 하지 않아도 써도 돼 돼요 됩니다 괜찮아 괜찮아요 now again "
         "anymore longer stop need can may fine ok okay allowed use no"
     ).split()
-)  # terms of the taking back itself. What it says beside them names its rule
+)  # terms of the taking back itself. The other terms name its rule
+FORBIDDING_TERMS = frozenset(index_terms("never don't stop using 쓰지 마 말고 금지 사용 쓰면 안 절대 앞으로").split())
 BAN_WORDS = 5  # and as short a prohibition behind a rule: "store won as integers. no floats"
 # Signs that a sentence asks or is cut off, or that it needs a text that is not here.
 _OPEN = ("question", "unfinished")
 _UNFIT = ("points_away", "outside", "guess", "moment", "set_phrase")
+_LETTING = ("lets_go", "allows", "permits")
 _UNFIT_FOR_WISH = ("one_off", "outside", "guess", "moment")
 _CODE = re.compile(r"[\w/.-]+\.\w{1,4}:\d+|[→←✓✅❌⚠☐✗│╭╰]|->|=>|\b(?=[0-9a-f]*\d)[0-9a-f]{7,}\b")
 _HANGUL = re.compile("[가-힣]")
@@ -41,6 +41,11 @@ _JOINT = re.compile(r",? (?:and|but|그리고|근데|그런데|대신) ")
 _INSTEAD = re.compile("지 ?말고")  # "코드는 건드리지 말고 설명만 해줘": of the moment
 _REASON = re.compile(r", (?=[가-힣A-Za-z])")
 _INVERTED = re.compile(",? (?:항상|언제나|매번|절대|앞으로(?:는|도)?|이제부터)[.!~]*$")  # "표로 정리해줘, 항상"
+# Duties of others, in whole sentences: two of them may be a page that somebody handed over.
+_OF_DOCUMENT = re.compile(
+    r"(?:(?:All|Each|Every|Any|No|The) )?[A-Z]?\w+s?(?: \w+){0,2} (?:must|should|shall|may|can)\b.*\.$|.*니다\.$"
+)
+_ENDED = re.compile(r"(?<=[.!?])\s+|\n")
 _SUBJECT = re.compile(r"[가-힣A-Za-z0-9]{2,}[이가] (?:[가-힣]+ ){0,3}[가-힣]+[.!~]*$")
 _OPEN_VOWELS = frozenset("ㅏㅓㅐㅕㅘㅝㅙㅞ")
 _VOWELS = "ㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢㅣ"
@@ -66,7 +71,8 @@ def laid_down(prompt: str) -> tuple[Rule, ...]:
     is_long = len(text) > MAX_RULE_PROMPT_CHARS
     read = spoken("\n\n".join(ends(text, MAX_RULE_PROMPT_CHARS)))
     said = [part for one in read.said for part in _parts(one)]
-    return tuple(_joined(Spoken(said, read.is_typed and not is_long)))[:MAX_RULES]
+    is_document = len(said) > 1 and all(_OF_DOCUMENT.match(one.row.text) for one in said)
+    return tuple(_joined(Spoken(said, read.is_typed and not (is_long or is_document))))[:MAX_RULES]
 
 
 def let_go(prompt: str, rules: Sequence[str]) -> list[int]:
@@ -75,14 +81,16 @@ def let_go(prompt: str, rules: Sequence[str]) -> list[int]:
     As "이제 그만해도 돼" does, or "you can push to main now" where a rule limits that. A sentence may take back
     the half of a rule, so a person is asked. Silent in doubt.
     """
-    told = [(frozenset(index_terms(said).split()), has("lets_go", said)) for said in _letting_go(prompt)]
-    terms = [frozenset(index_terms(rule).split()) for rule in rules]
+    said_so = _letting_go(prompt)
+    told = [(_terms(said), has("lets_go", said), has("allows", said)) for said in said_so]
+    terms = list(map(_terms, rules))
     shared, is_named = [0] * len(rules), [False] * len(rules)
     for place, (own, rule) in enumerate(zip(terms, rules, strict=True)):
         forbidden = _forbidden(rule)
-        for words, is_ended in told:
+        for words, is_ended, is_changed in told:
             said = words - LETTING_TERMS
-            is_allowed = not said.isdisjoint(forbidden) if forbidden else has("limits", rule)
+            is_of_rule = is_changed or len(own & said - FORBIDDING_TERMS) >= LET_GO_WORDS
+            is_allowed = not said.isdisjoint(forbidden) if forbidden else is_of_rule and has("limits", rule)
             if is_ended or is_allowed:
                 shared[place] = max(shared[place], len(own & words))
             is_named[place] |= bool(said) and said <= own if is_ended else bool(forbidden) and is_allowed
@@ -91,10 +99,14 @@ def let_go(prompt: str, rules: Sequence[str]) -> list[int]:
     return [place for place in near if is_named[place] or most >= LET_GO_WORDS or 2 * most >= len(terms[place])]
 
 
+def _terms(text: str) -> frozenset[str]:
+    return frozenset(index_terms(text).split())
+
+
 def _forbidden(rule: str) -> frozenset[str]:
     """Return a forbidden thing's terms: npm in "pnpm, not npm"."""
     named = find("forbidden", rule)
-    return frozenset(index_terms(named[0]).split()) - LETTING_TERMS if named else frozenset()
+    return _terms(named[0]) - LETTING_TERMS - FORBIDDING_TERMS if named else frozenset()
 
 
 def takes_back(prompt: str) -> bool:
@@ -106,9 +118,11 @@ def _letting_go(prompt: str) -> list[str]:
     text = unicodedata.normalize("NFC", prompt.strip())
     if len(text) > MAX_RULE_PROMPT_CHARS or is_noise(text):
         return []
+    if not any(has(sign, one) for one in _ENDED.split(text) for sign in _LETTING):
+        return []  # unread: a review asks this of hundreds of prompts
     read = spoken(text)
     said = [one.row.plain for place, one in enumerate(read.said) if not one.row.asks and is_plain(read, place)]
-    return [sentence for sentence in said if has("lets_go", sentence) or has("allows", sentence)]
+    return [sentence for sentence in said if any(has(sign, sentence) for sign in _LETTING)]
 
 
 def _joined(read: Spoken) -> Iterator[Rule]:
@@ -133,7 +147,8 @@ def _joined(read: Spoken) -> Iterator[Rule]:
             rule, source, is_rule = rule + " " + following.text, source + " " + following.text, True
             place += 1
         if is_rule and len(rule) <= MAX_RULE_CHARS and len(rule.split()) >= FEWEST_WORDS:
-            yield Rule(rule, source, is_plain(read, first, own), not has("of_thing", rule))
+            is_own = is_plain(read, first, own) and not has("maybe_told", rule)
+            yield Rule(rule, source, is_own, not has("of_thing", rule))
         place += 1
 
 

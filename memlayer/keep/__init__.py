@@ -1,0 +1,1 @@
+"""One way of every memory into the store, whoever made it."""
