@@ -1,7 +1,5 @@
 """Run by path with the runtime's interpreter: the daemon of MEMLAYER_HOME."""
 
-from __future__ import annotations
-
 import sys
 import time
 

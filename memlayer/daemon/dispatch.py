@@ -1,7 +1,5 @@
 """Server of the socket: a connection a request, dispatched to its handler."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import logging
@@ -79,23 +77,23 @@ class Dispatch:
         if (request.protocol, request.build) != (protocol.PROTOCOL, __version__):
             if self._leaves_to_newer(request):
                 log.info("leaving for a client of build %s", request.build)
-                state.leaving.set()
-            if request.protocol != protocol.PROTOCOL or state.leaving.is_set():
+                state.life.leaving.set()
+            if request.protocol != protocol.PROTOCOL or state.life.leaving.is_set():
                 send(protocol.VERSION, b"%d %s" % (protocol.PROTOCOL, __version__.encode()))
                 return
         elif request.op != "status":
-            state.last_own_client = started
+            state.life.last_own_client = started
         is_work = request.op not in ("status", "stop")
-        if is_work and state.has_broken_runtime and started - state.opened_s > FRESH_S:
+        if is_work and state.has_broken_runtime and state.times.since("open") > FRESH_S:
             log.error("leaving: the runtime does not work")  # a fresh process may find it mended
-            state.leaving.set()
-        if state.read_settings() and state.is_open:
-            derived.changed(state, state.projects.scopes())
-        if state.leaving.is_set() and is_work:
+            state.life.leaving.set()
+        if state.held.read() and state.is_open:
+            state.jobs.submit("settings", lambda: derived.publish_of(state, state.projects.scopes()))
+        if state.life.leaving.is_set() and is_work:
             send(protocol.VERSION, b"leaving")
             return
         if request.op not in ("status", "stats"):
-            state.last_request = started
+            state.life.last_request = started
         try:
             if request.op in ASKING:
                 ASKING[request.op](request, send, state)
@@ -109,6 +107,9 @@ class Dispatch:
             if isinstance(bad, (UserError, StoreError, DaemonError)):
                 kind = "user" if isinstance(bad, UserError) else "store" if isinstance(bad, StoreError) else "daemon"
                 send(protocol.ERROR, ("%s: %s" % (kind, bad)).encode("utf-8", "replace"))
+            elif isinstance(bad, ImportError) and state.life.program.is_changed():
+                state.life.begin_anew()
+                send(protocol.VERSION, b"leaving")
             else:
                 log.error("%s failed: %s", request.op, where(bad))
                 send(protocol.ERROR, b"daemon: %s failed inside the daemon; see logs/daemon.log" % request.op.encode())
@@ -141,7 +142,7 @@ class Dispatch:
         """
         if _order(request.build, request.protocol) > _order(__version__, protocol.PROTOCOL):
             return True
-        return time.monotonic() - self._state.last_own_client > STAYS_FOR_OWN_S
+        return time.monotonic() - self._state.life.last_own_client > STAYS_FOR_OWN_S
 
 
 def _order(build: str, version: int) -> tuple[int, list[int]]:

@@ -1,10 +1,8 @@
 """The hooks' handlers, by operation."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
-from memlayer.daemon import hooks
+from memlayer.daemon import at_action, hooks
 from memlayer.daemon.hook_call import Handler
 from memlayer.daemon.resources.state import Send, State
 from memlayer.daemon.tasks import flush
@@ -15,8 +13,8 @@ HANDLERS = {
     "hook.user_prompt_submit": Handler(
         begin=hooks.begin_recall, answer=hooks.answer_prompt, answered=hooks.after_prompt
     ),
-    "hook.post_tool_use": Handler(),
-    "hook.post_tool_use_failure": Handler(),
+    "hook.post_tool_use": Handler(answer=at_action.answer_failure),
+    "hook.post_tool_use_failure": Handler(answer=at_action.answer_failure),
     "hook.task_created": Handler(),
     "hook.task_completed": Handler(),
     "hook.stop": Handler(ignores=flush.is_answer_to_us, answer=hooks.answer_stop, after=hooks.after_stop),
@@ -26,5 +24,6 @@ HANDLERS = {
 }
 # Hooks that only ask, and leave no event.
 ASKING: dict[str, Callable[[protocol.Request, Send, State], None]] = {
-    "hook.subagent_start": hooks.answer_subagent_start
+    "hook.pre_tool_use": at_action.answer_before,
+    "hook.subagent_start": hooks.answer_subagent_start,
 }

@@ -1,7 +1,5 @@
 """A hook's or the agent's call: event, answer, steps between."""
 
-from __future__ import annotations
-
 import logging
 import threading
 import time
@@ -115,7 +113,7 @@ def serve(
     if answer.tells_rules and time.monotonic() < due_s:
         state.rule_notices.told(call.session.id, answer.notice)
     if state.is_open:
-        state.services.result().live.heard(call.event)  # after its own recall has compared it with the session
+        state.services.result().recall.live.heard(call.event)  # after its own recall has compared it with the session
     handler.answered(state, call)
     handler.after(state, call.session)
 
@@ -144,9 +142,9 @@ def noted(state: State, session: Session, event: Mapping[str, Any], answer: Answ
         if not is_delivered:
             session.shown, session.explained_ms, session.start_chars = before
         if event["kind"] == "session_start" and event["detail"] == "compact" and not (is_delivered and answer.context):
-            state.orders_due.add(session.id)  # the rest of the session would go without them
+            state.rule_notices.orders_due.add(session.id)  # the rest of the session would go without them
         elif is_delivered and (answer.has_orders or event["kind"] == "session_start"):
-            state.orders_due.discard(session.id)
+            state.rule_notices.orders_due.discard(session.id)
         _record(state, session, event, answer, is_delivered)
 
 
@@ -157,11 +155,17 @@ def _record(state: State, session: Session, event: Mapping[str, Any], answer: An
         recalled = Recalled("", "", Gate.COMMAND)
     if recalled is not None:
         entry = given_notes.of_prompt(event, session.project_id, recalled, is_delivered=is_delivered)
+        state.metrics.recalled(len(recalled.entries) * is_delivered, len(recalled.block) * is_delivered)
     elif event["kind"] == "session_start" and answer.context:
         left_out, context = answer.left_out, answer.context
         entry = given_notes.of_start(event, session.project_id, context, left_out, is_delivered=is_delivered)
     else:
         return
+    record_entry(state, entry)
+
+
+def record_entry(state: State, entry: dict[str, Any]) -> None:
+    """Append an entry to the record. A full disk is logged."""
     try:
         with _record_lock:
             record.put(state.home, entry)

@@ -1,8 +1,5 @@
 """Answers to hooks: the event is durable first, then comes the reply."""
 
-from __future__ import annotations
-
-import json
 import logging
 import os
 import time
@@ -14,14 +11,15 @@ from typing import Any
 from memlayer.config import problem_since
 from memlayer.consolidation.rules.standing import let_go, takes_back
 from memlayer.daemon import opening
+from memlayer.daemon.at_action import asked
 from memlayer.daemon.hook_call import Answer, Handler, HookCall, begin_call, count_kept, serve
 from memlayer.daemon.resources import notes_offer
 from memlayer.daemon.resources.state import Send, State
-from memlayer.daemon.tasks import batches, code_check, intake, reading, task_commits
+from memlayer.daemon.tasks import batches, code_check, intake, lessons, reading, task_commits
 from memlayer.daemon.tasks import flush as flushing
 from memlayer.edge.bootstrap import health
-from memlayer.edge.capture import spool
-from memlayer.edge.capture.payload import IN_WORDS, RUN, continuation, hook_reply, read_payload
+from memlayer.edge.capture import hosts, spool
+from memlayer.edge.capture.payload import IN_WORDS, RUN, continuation, read_payload
 from memlayer.edge.home import project, registry
 from memlayer.edge.home.session_ids import AGENT_SESSION
 from memlayer.edge.ipc import protocol
@@ -37,6 +35,7 @@ log = logging.getLogger(__name__)
 # How long a session start waits for events of earlier sessions to be stored. It goes on without them.
 CATCH_UP_WAIT_S = 0.07
 INHERITED_WAIT_S = 0.15
+JUST_ENDED_MS = 5000  # before a start, whose session's last turns may not be read yet
 # Of a prompt's or a start's time, for events of other sessions to be taken in. Recall needs the rest.
 TAKING_SHARE = 0.5
 # A prompt that comes while the store is still opening waits so long for it and then goes on without memories.
@@ -65,7 +64,7 @@ def answer(handler: Handler, request: protocol.Request, send: Send, state: State
         _send_nothing(send)
         return
     place = project.locate(folder)
-    if event is None or not folder or not project.enabled(place.root):
+    if event is None or not folder or not project.enabled(folder):
         _refuse(state, request.op, payload.problem, send)
         return
     if handler.ignores(state, payload):
@@ -82,7 +81,7 @@ def answer(handler: Handler, request: protocol.Request, send: Send, state: State
 
     def reply(answer: Answer) -> None:
         context = "\n\n".join(filter(None, (answer.context, answer.asks)))
-        body = hook_reply(request.op[len("hook.") :], context, answer.notice)
+        body = payload.host.output(request.op[len("hook.") :], context, answer.notice)
         send(protocol.REPLY, continuation() if answer.is_continued else body)
 
     serve(state, handler, call, started + deadline_s, keep=keep, reply=reply)
@@ -133,7 +132,7 @@ def _offer(state: State, call: HookCall) -> str:
         return line
     if line := notes_offer.questions_line(state, call.session):
         return line
-    if state.settings_problem or not reading.is_allowed(call.session):
+    if state.held.problem or not reading.is_allowed(call.session):
         return ""
     if not any(session.said_ms for session in state.sessions.all() if session.id != call.session.id):
         return ""  # who has seen nothing of memlayer yet cannot tell
@@ -156,10 +155,13 @@ def _start_context(state: State, call: HookCall) -> tuple[str, LeftOut]:
     others = [path for path in spool.waiting(state.home) if own not in path]
     # Turns without an answer stand in no start; of events that a hook spooled by itself nobody knows.
     may_change = not others or state.waiting.answered(session.project_id) or len(others) > state.waiting.count
-    taking = batches.take_soon(state) if others else state.waiting.taking
+    ended = state.sessions.ended_in(session.project_id, call.event["at_ms"] - JUST_ENDED_MS)
+    # A batch that has begun holds them all: another one would come behind the settling of the session that ended.
+    is_begun = state.waiting.is_begun and len(others) <= state.waiting.count
+    taking = batches.take_soon(state) if others and not is_begun else state.waiting.taking
     taking.add_done_callback(lambda _: _prepare(state, session.project_id, call.place.root))
     if state.is_open and may_change:  # while it opens, which takes longer, nothing is waited for
-        left_s = TAKING_SHARE * (call.ends_s - time.monotonic())
+        left_s = (1 if ended else TAKING_SHARE) * (call.ends_s - time.monotonic())
         # A compaction has taken its session in before the summary was written. Its orders must not come late.
         _wait(taking, time.monotonic() + (CATCH_UP_WAIT_S if payload.source == "compact" else left_s))
     wait_until = min(call.ends_s, time.monotonic() + CATCH_UP_WAIT_S) if state.is_open else 0.0
@@ -179,8 +181,11 @@ def _start_context(state: State, call: HookCall) -> tuple[str, LeftOut]:
     if payload.source != "compact":
         # The writer renews it after each batch, so it is as fresh as the store.
         block = registry.read_working_set(state.home, call.place)
+        if ended and rules.enabled and state.is_open and not taking.done():
+            turns = state.services.result().ingest.latest_turns([row.id for row in ended])
+            block = working_set.with_turns(block, turns, rules.max_chars)
         block, gone = working_set.checked(block, lines, marks, rules.max_chars)
-        return block, gone | (state.left_out.get(session.project_id) or {})
+        return block, gone | (state.derived.left_out.get(session.project_id) or {})
     services = state.ready(call.ends_s - time.monotonic()) if rules.enabled else None
     if services is None:
         return "", {}
@@ -195,12 +200,14 @@ def _start_context(state: State, call: HookCall) -> tuple[str, LeftOut]:
 
 def _host_lines(state: State, session: Session) -> host_memory.HostLines:
     """Return the lines of the host's own memory in the context."""
-    return state.host_memory.lines_of(session.transcript_path) if state.settings.files.host_memory else ()
+    return state.derived.host_memory.lines_of(session.transcript_path) if state.settings.files.host_memory else ()
 
 
 def _prepare(state: State, project_id: str, root: str) -> None:
-    """Have notes and changes loaded before a first prompt."""
+    """Have notes, lessons and changes loaded before a first prompt."""
     state.loader.submit("warm " + project_id, lambda: opening.warm(state, project_id))
+    if project_id not in state.derived.at_action.lessons:
+        state.loader.submit("lessons " + project_id, lambda: lessons.learn(state, project_id))
     state.loader.submit("git " + project_id, lambda: task_commits.look_at_tasks(state, project_id, root))
 
 
@@ -213,8 +220,8 @@ def _health_notice(state: State) -> str:
     """Return a line about failing memory or wrong settings, once a day."""
     store_error = str(state.failure or "")
     # A young daemon is about to take in the spool.
-    is_settling = not store_error and time.time() * 1000 - state.started_ms < SETTLING_S * 1000
-    problem = problem_since(state.settings_stamp, state.settings_problem, state.home, os.environ)
+    is_settling = not store_error and time.time() * 1000 - state.life.started_ms < SETTLING_S * 1000
+    problem = problem_since(state.held.stamp, state.held.problem, state.home, os.environ)
     try:
         return health.notice(state.home, time.time(), store_error, problem, is_settling=is_settling)
     except OSError as bad:
@@ -231,7 +238,7 @@ def _ready_notice(state: State) -> str:
 
 def begin_recall(state: State, call: HookCall) -> None:
     """Begin recall beside the event's write, which it does not read."""
-    if call.event["detail"] in IN_WORDS:
+    if call.event["detail"] in IN_WORDS and "user_prompt_submit" in call.payload.host.reads:
         # The agent shows no notices within a talk, and has no slash command that undoes.
         if _tells_rules(state, call) and not call.session.id.startswith(AGENT_SESSION):
             state.rule_notices.expect((call.session.id, str(call.event["prompt_id"])))
@@ -245,7 +252,7 @@ def _recall(state: State, call: HookCall) -> Recalled:
         return Recalled("", "lexical", Gate.OPENING)
     if not call.has_said:
         services.recall.live.begin(session.id)
-    is_own_asked = state.rule_notices.has_near(session.id) or not services.live.knows(session.id)
+    is_own_asked = state.rule_notices.has_near(session.id) or not services.recall.live.knows(session.id)
     if state.waiting.answered(session.project_id) - {session.id} or (
         is_own_asked and state.waiting.holds(session.project_id, session.id)
     ):
@@ -255,7 +262,7 @@ def _recall(state: State, call: HookCall) -> Recalled:
         _wait(
             _submit(state, "inherit " + session.id, _inherit, session), min(ends_s, time.monotonic() + INHERITED_WAIT_S)
         )
-    rules = state.rules_for(call.place).recall
+    rules = state.held.rules_for(call.payload.folder).recall
     scope, host_lines = state.scope(session.project_id), _host_lines(state, session)
     marks = code_check.marks(state, session.project_id, call.place.root)
     return services.recall.answer(call.payload.prompt, scope, rules, session, host_lines, marks)
@@ -277,7 +284,7 @@ def answer_prompt(state: State, call: HookCall) -> Answer:
 
 def _late_orders(state: State, call: HookCall) -> str | None:
     """Return the orders that a compaction was told too late, if any."""
-    if call.session.id not in state.orders_due or not state.rules.working_set.enabled:
+    if call.session.id not in state.rule_notices.orders_due or not state.rules.working_set.enabled:
         return None
     try:
         services = state.ready(call.ends_s - time.monotonic())
@@ -296,7 +303,6 @@ def _recalled(state: State, recall: Future[Recalled], ends_s: float) -> Recalled
     except MemlayerError as bad:
         log.error("recall failed: %s", bad)
         return Recalled("", "", Gate.FAILED)
-    state.metrics.recalled(len(recalled.entries), len(recalled.block))
     return recalled
 
 
@@ -311,7 +317,7 @@ def after_prompt(state: State, call: HookCall) -> None:
 
 def _tells_rules(state: State, call: HookCall) -> bool:
     is_on = state.settings.capture.enabled and state.settings.capture.tell_rules and call.event["detail"] != RUN
-    return is_on and state.rules_for(call.place).recall.enabled
+    return is_on and state.held.rules_for(call.payload.folder).recall.enabled
 
 
 def _rules_line(state: State, call: HookCall) -> str:
@@ -323,7 +329,7 @@ def _rules_line(state: State, call: HookCall) -> str:
 def _inherit(state: State, session: Session) -> None:
     """Note memories and words in a resumed or forked session's context."""
     services = state.services.result()
-    services.live.of(session.id, session.context_since_ms)  # before the first prompt, which would wait for it
+    services.recall.live.of(session.id, session.context_since_ms)  # before the first prompt, which would wait for it
     inherited = catch_up.inherited(session, services.store)
     if inherited != session.inherited:
         session.inherited = inherited
@@ -350,7 +356,7 @@ def answer_stop(state: State, call: HookCall) -> Answer:
 
 
 def after_stop(state: State, session: Session) -> None:
-    if state.settings.flush.enabled:
+    if state.settings.flush.enabled and hosts.named(session.host).measures:
         flushing.measure(state, session)
 
 
@@ -382,22 +388,18 @@ def after_session_end(state: State, session: Session) -> None:
 def answer_subagent_start(request: protocol.Request, send: Send, state: State) -> None:
     """Give a subagent the head of its session's working set."""
     send(protocol.DURABLE, b"")
-    try:
-        sent = json.loads(request.body)
-    except (ValueError, RecursionError):
-        sent = None
-    fields = sent if isinstance(sent, dict) else {}
+    fields, host = asked(request)
     folder = project.here(os.fsdecode(request.project_dir)) or project.here(str(fields.get("cwd") or ""))
     context = ""
     if folder and fields.get("agent_type"):  # the host's own compaction runs as an agent without a type
         place = project.locate(folder)
-        if project.enabled(place.root) and state.settings.working_set.enabled:
+        if project.enabled(folder) and state.settings.working_set.enabled:
             if state.waiting.answered(state.projects.find(folder)[0]):
                 batches.taken_in(state, TAKING_SHARE * (request.deadline_ms / 1000 - RESERVE_S))
             block, project_id = registry.read_working_set(state.home, place), state.projects.find(folder)[0]
             block, _ = working_set.checked(block, (), code_check.marks(state, project_id, place.root), len(block))
             context = working_set.in_short(block, SUBAGENT_CHARS)
-    send(protocol.REPLY, hook_reply("subagent_start", context))
+    send(protocol.REPLY, host.output("subagent_start", context))
 
 
 def _wait(job: Future[Any], until: float) -> None:

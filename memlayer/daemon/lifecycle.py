@@ -1,7 +1,5 @@
 """Start, lock, signals, log and end of a daemon."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import gc
@@ -24,8 +22,9 @@ from memlayer.daemon.dispatch import Dispatch, Server
 from memlayer.daemon.ops import deletion, maintenance
 from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.jobs import switch_often
-from memlayer.daemon.resources.state import State
+from memlayer.daemon.resources.state import HeldSettings, State
 from memlayer.daemon.tasks import batches, derived, flush, growth, intake, reading, sharing, topics, vectors
+from memlayer.edge.bootstrap.runtime import find_runtime, plugin_root
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
 from memlayer.edge.redaction.own_patterns import OWN
@@ -72,7 +71,7 @@ def hold(home: str, wait_s: float) -> int | None:
     None if another process still holds it after wait_s. The kernel frees it with the process, however that ends. The
     file's text, pid and start, is for people, but for the time of a stop: see _was_stopped.
     """
-    fd = os.open(paths.lock(home), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, paths.FILE_MODE)
+    fd = paths.open_fd(paths.lock(home), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
     ends = time.monotonic() + wait_s
     while True:
         try:
@@ -114,7 +113,7 @@ def run(home: str, began_ns: int = sys.maxsize) -> int:
     stamp = settings_stamp(home)  # first: a file written while it is read counts as changed
     answered = plugin_option.notes_answer(home)
     settings, problem = load_what_holds(home, os.environ)
-    start_log(home, settings.daemon.log_level)
+    start_log(home)
     if problem:
         logger.error("the settings are wrong: %s", problem)
     else:
@@ -128,14 +127,19 @@ def run(home: str, began_ns: int = sys.maxsize) -> int:
     )  # before anything is taken in: that comes after it
     state = State(
         home=home,
-        settings=settings,
-        settings_problem=problem,
-        settings_stamp=stamp,
+        held=HeldSettings(home, settings, problem, stamp),
         projects=compose.open_projects(home),
         sessions=Sessions(home),
         metrics=Metrics(home),
+        listeners=(
+            lambda state, change: state.rule_notices.consolidated(change),  # a hook waits for them
+            derived.starts,
+            derived.files,
+            reading.begin_turns,
+            vectors.embed_left,
+        ),
     )
-    set_on_signal(state.leaving)
+    set_on_signal(state.life.leaving)
     # Listening comes first: capture needs neither the store nor the model.
     opening.begin(state)
     server = Server(home, Dispatch(state))
@@ -157,12 +161,14 @@ def _live(state: State, lock_fd: int, answered: bool | None) -> bool:
     answered: the plugin's own setting when the settings were loaded.
     """
     idle_s = state.settings.daemon.idle_minutes * 60
-    while not state.leaving.wait(min(TICK_S, idle_s or TICK_S)):
+    while not state.life.leaving.wait(min(TICK_S, idle_s or TICK_S)):
         if not still_ours(state.home, lock_fd):
             return False
         if not os.path.lexists(paths.socket(state.home)):
             logger.error("leaving: the socket was deleted, nobody can reach this daemon any more")
             break
+        if state.life.program.is_replaced():
+            state.life.begin_anew()
         opening.look_at_slow(state)
         opening.look(state)
         opening.look_at_embedder(state)
@@ -180,7 +186,7 @@ def _live(state: State, lock_fd: int, answered: bool | None) -> bool:
             if _is_answered_anew(state, answered):
                 logger.info("leaving: the plugin's setting of notes has changed")
                 break
-            if not derived.look(state) and idle_s and time.monotonic() - state.last_request > idle_s:
+            if not derived.look(state) and idle_s and time.monotonic() - state.life.last_request > idle_s:
                 logger.info("leaving: idle")
                 break
     return still_ours(state.home, lock_fd)
@@ -188,8 +194,8 @@ def _live(state: State, lock_fd: int, answered: bool | None) -> bool:
 
 def _look_at_rest(state: State, now_s: float) -> None:
     """Give memory back once a rest, behind the writer's jobs."""
-    if now_s - state.last_request > REST_S and state.rested_s < state.last_request:
-        state.rested_s = now_s
+    if now_s - state.life.last_request > REST_S and state.life.rested_s < state.life.last_request:
+        state.life.rested_s = now_s
         state.jobs.submit("rest", memory.rest)
 
 
@@ -211,7 +217,7 @@ def _is_answered_anew(state: State, answered: bool | None) -> bool:
 
 def _leave(state: State, server: Server, lock_fd: int, at_home: bool) -> None:
     """Settle within SETTLE_S; the spool keeps the rest for the next daemon."""
-    state.leaving.set()
+    state.life.leaving.set()
     if state.is_open and (reader := state.services.result().reader) is not None:
         reader.hang_up()  # no process of ours outlives the daemon
     server.close(2.0)
@@ -224,10 +230,20 @@ def _leave(state: State, server: Server, lock_fd: int, at_home: bool) -> None:
         logger.info("gone, %s", "settled" if settled else "with jobs left to the next one")
         with contextlib.suppress(FileNotFoundError):
             os.unlink(paths.socket(state.home))
-        if state.stopped_ns:
-            _sign(lock_fd, b"%s %d\n" % (STOPPED, state.stopped_ns))
+        if state.life.stopped_ns:
+            _sign(lock_fd, b"%s %d\n" % (STOPPED, state.life.stopped_ns))
+        elif state.life.begins_anew:
+            _begin_anew(state.home)
     # Threads of onnxruntime and LanceDB may be in the middle of things. Nothing of theirs is worth waiting for.
     os._exit(0)
+
+
+def _begin_anew(home: str) -> None:
+    """Become the daemon of the program that is on disk now."""
+    python, script = find_runtime(home, plugin_root()), os.path.join(plugin_root(), "memlayer", "daemon", "__main__.py")
+    if python and os.path.exists(script):
+        with contextlib.suppress(OSError):
+            os.execv(python, [python, "-I", script])
 
 
 def _take_over(home: str) -> int | None:
@@ -283,25 +299,21 @@ class _Lines(logging.Formatter):
 
 class _File(logging.handlers.RotatingFileHandler):
     def _open(self) -> TextIOWrapper:
-        """Open the file, but no link that was planted in the home."""
-        return cast(TextIOWrapper, open(self.baseFilename, self.mode, encoding=self.encoding, opener=_open_no_link))
+        """Open the file, but no link or pipe in its place."""
+        return cast(TextIOWrapper, open(self.baseFilename, self.mode, encoding=self.encoding, opener=paths.open_fd))
 
     def handleError(self, record: logging.LogRecord) -> None:
         """Ignore a full disk, which must not stop the daemon."""
 
 
-def _open_no_link(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), paths.FILE_MODE)
-
-
-def start_log(home: str, level: str) -> None:
+def start_log(home: str) -> None:
     """Send this process's log to the home's log file."""
     paths.make_folder(paths.logs(home))
     handler = _File(paths.daemon_log(home), maxBytes=MAX_LOG_BYTES, backupCount=1, encoding="utf-8", delay=True)
     handler.setFormatter(_Lines())
     own = logging.getLogger("memlayer")
     own.handlers[:] = [handler]
-    own.setLevel(level.upper())
+    own.setLevel(logging.INFO)
     own.propagate = False
 
 

@@ -1,15 +1,12 @@
 """Opening of the store, tried again if it fails; the model's loading."""
 
-from __future__ import annotations
-
 import logging
 import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from functools import partial
 
 from memlayer import compose
 from memlayer.daemon.ops import deletion, maintenance
@@ -20,11 +17,12 @@ from memlayer.daemon.tasks import batches, derived, intake, reading, sharing, ve
 from memlayer.edge.capture import spool
 from memlayer.edge.home import registry
 from memlayer.errors import StoreError
-from memlayer.model import GLOBAL, Event, Memory
+from memlayer.model import GLOBAL, Event
 from memlayer.ports import Calibration, Embedder, Vector, notes_in_force
 
 log = logging.getLogger(__name__)
 AGAIN_S = 15.0  # no disk is full for ever
+SLOW_AGAIN_S = 1e9  # once a daemon
 SLOW_S = 20.0  # a second or two is usual. Ten when every processor has eight other things to do
 WARM_WAIT_S = 60.0
 EMBEDDER_AGAIN_S = 60.0
@@ -43,17 +41,16 @@ def look(state: State) -> None:
     Until the outcome is known everybody is told of the last failure.
     """
     # A half imported package stays so in this process.
-    if state.failure is None or state.has_broken_runtime or time.monotonic() - state.opened_s < AGAIN_S:
+    if state.failure is None or state.has_broken_runtime or state.times.since("open") < AGAIN_S:
         return
     _submit(state, "open again").add_done_callback(lambda outcome: _note(state, outcome))
 
 
 def look_at_slow(state: State) -> None:
     """Log once where every thread stands during a slow opening."""
-    took_s = time.time() - state.started_ms / 1000
-    if state.is_slow_opening_logged or state.services.done() or took_s < SLOW_S:
+    took_s = time.time() - state.life.started_ms / 1000
+    if state.services.done() or took_s < SLOW_S or not state.times.is_due("slow opening", SLOW_AGAIN_S):
         return
-    state.is_slow_opening_logged = True
     names = {thread.ident: thread.name for thread in threading.enumerate()}
     for ident, frame in sys._current_frames().items():
         where = frames_of(traceback.extract_stack(frame))
@@ -61,7 +58,7 @@ def look_at_slow(state: State) -> None:
 
 
 def _submit(state: State, name: str) -> Future[compose.Services]:
-    state.opened_s = time.monotonic()
+    state.times.done("open")
     return state.jobs.submit(name, lambda: _open(state))
 
 
@@ -70,35 +67,29 @@ def _open(state: State) -> compose.Services:
 
     Raises StoreError. Then `status` says so, and the spool keeps every event.
     """
+
+    def heard(events: Sequence[Event]) -> None:
+        state.metrics.redacted(event.text for event in events)
+        state.rule_notices.heard(events)
+        state.waiting.unfollowed.update(event.session_id for event in events if event.kind == "assistant")
+
+    process = compose.Process(
+        in_writer=lambda name, job: state.jobs.submit(name, job).result(),
+        reads_later=lambda: intake.reads_later(state),
+        heard=heard,
+        forget=lambda ids: sharing.forget(state, ids),
+        arrived=lambda: sharing.settle(state),
+    )
     try:
         services = compose.open_services(
-            state.home, state.settings, projects=state.projects, sessions=state.sessions, embedder=state.embedder
-        )
+            state.home, state.settings, projects=state.projects, sessions=state.sessions, embedder=state.embedder,
+            process=process,
+        )  # fmt: skip
     except ImportError as bad:
         raise StoreError("memlayer's runtime does not work (%s): run `memlayer setup`" % bad) from bad
 
-    def on_new(events: Sequence[Event]) -> None:
-        state.metrics.redacted(event.text for event in events)
-        services.usages.heard(events)
-        state.rule_notices.heard(events)
-        state.unfollowed.update(event.session_id for event in events if event.kind == "assistant")
-
-    def settle(turns: Sequence[Memory], texts: Mapping[str, str]) -> bool:
-        is_now = not intake.reads_later(state)
-        if is_now:
-            services.consolidator.keep_new(turns, texts)
-        return is_now
-
-    services.ingest.on_new, services.ingest.settle = on_new, settle
-    services.indexer.on_left = partial(vectors.submit_embedding, state)
-    sharing.connect(state, services)
-
-    def on_rules(turns: Sequence[Memory], rules: Sequence[Memory]) -> None:
-        state.rule_notices.consolidated(turns, rules)
-        reading.begin_turns(state, turns)
-
-    services.consolidator.on_rules = on_rules
-    state.has_global = bool(notes_in_force(services.store, GLOBAL, 1))
+    state.derived.has_global = bool(notes_in_force(services.store, GLOBAL, 1))
+    state.rule_notices.load(services.store)
     deletion.resume(state, services)
     spool.sweep(state.home, time.time())
     registry.sweep_working_sets(state.home)
@@ -135,7 +126,7 @@ def _load_embedder(state: State) -> None:
 
     make, why = compose.embedder_maker(state.home, state.settings), state.embedder.why
     state.embedder.load((lambda: TimedEmbedder(make(), state.metrics.embedded)) if make is not None else None, fit)
-    state.embedder_tried_s = time.monotonic()
+    state.times.done("model")
     if state.embedder() is not None:
         vectors.submit_embedding(state)
         memory.loaded()
@@ -151,7 +142,7 @@ def look_at_embedder(state: State) -> None:
     if not state.is_open or not state.settings.embedding.is_remote or state.loader.pending:
         return
     is_missing = state.embedder.settled.is_set() and state.embedder() is None
-    if is_missing and time.monotonic() - state.embedder_tried_s > EMBEDDER_AGAIN_S:
+    if is_missing and state.times.since("model") > EMBEDDER_AGAIN_S:
         state.loader.submit("model again", lambda: _load_embedder(state))
 
 
@@ -163,7 +154,7 @@ def warm(state: State, project_id: str) -> None:
     scopes = state.scope(project_id).project_ids or ()
     for scope in scopes[:1]:  # a first prompt is given its own project's notes
         services.recall.notes.of(scope)
-        services.outcomes.of(scope, "")
+        services.recall.outcomes.of(scope, "")
     if embedder is not None:
         for scope in scopes:
             services.store.warm(scope, embedder.fingerprint)

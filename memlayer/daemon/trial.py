@@ -3,12 +3,10 @@
 It loads all that daemon and command line load. It ends with 0, or with 1 and a traceback on stderr.
 """
 
-from __future__ import annotations
-
 import importlib
 import sys
 
-PACKAGES = ("click", "rich.console", "rich.progress", "yaml", "pydantic_settings")
+PACKAGES = ("click", "rich.console", "rich.progress", "yaml")
 
 if __name__ == "__main__":
     sys.path.insert(0, __file__.rpartition("/memlayer/")[0])

@@ -1,7 +1,5 @@
 """Erasure of rows and their copies, with a journal against crashes."""
 
-from __future__ import annotations
-
 import logging
 import os
 import time
@@ -11,9 +9,8 @@ from dataclasses import dataclass
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths, registry
 from memlayer.edge.home.registry import GLOBAL
-from memlayer.indexing.indexer import drop_unused
 from memlayer.notes.reading_log import ReadingLog
-from memlayer.ports import DeletionPlan, Removed, Store, VectorCache
+from memlayer.ports import DeletionPlan, Removed
 from memlayer.records import small_files
 from memlayer.records.ground import Ground
 from memlayer.records.sessions import Sessions
@@ -29,8 +26,6 @@ class Erasure:
     """Erasure from sessions, working sets, spool, store and caches, by the writer."""
 
     home: str
-    store: Store
-    cache: VectorCache
     sessions: Sessions
     readings: ReadingLog
     tasks: TaskBook
@@ -97,6 +92,7 @@ class Erasure:
         if GLOBAL in project_ids:  # every working set holds global memories
             registry.drop_working_sets(self.home)
         registry.sweep_working_sets(self.home)
+        paths.write_whole(paths.actions(self.home), b"")  # words of calls
         spool.sweep(self.home, time.time())
         spool.sweep_typed(self.home, time.time(), UNTAKEN_S)
         events, memories = set(plan.event_ids), set(plan.memory_ids)
@@ -113,6 +109,4 @@ class Erasure:
         self.readings.forget(events)
         Ground(self.home).forget(project_ids, memories)
         self.tasks.forget(plan)
-        removed = self.store.forget(plan)
-        drop_unused(self.store, self.cache)
-        return removed
+        return self.tasks.keep.erase(plan)

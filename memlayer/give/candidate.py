@@ -4,8 +4,6 @@ Two logistic regressions, fitted on 802 prompts of real sessions by `evals/fit_n
 need, and a memory's help. docs/inside/experiments.md has the signals that did not matter.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -14,7 +12,7 @@ from enum import Enum
 from memlayer.give.outcomes import Matter
 from memlayer.give.query import PromptSignals, states
 from memlayer.give.retriever import Rarity, Score, Scored
-from memlayer.indexing.session_words import SessionWords
+from memlayer.indexing.retracted import SessionWords
 from memlayer.kinds import Category
 from memlayer.model import Chunk, Memory, citation_of, memory_key, turn_memory_id
 from memlayer.records.sessions import Session
@@ -56,6 +54,7 @@ class Reason(Enum):
     RESTED = "not used for long"
     OLD = "not spoken of lately"
     ENDED = "holds no more"
+    SECRET = "its point was a secret, which is hidden"
 
 
 @dataclass(frozen=True)
@@ -94,8 +93,8 @@ class Candidate:
     helps: float = 0.0
     signals: MemorySignals | None = None
     snippet: str = ""
-    newer: Candidate | None = None
-    deed: Candidate | None = None
+    newer: "Candidate | None" = None
+    deed: "Candidate | None" = None
     matter: Matter | None = None
     why: str = ""
 

@@ -1,7 +1,5 @@
 """Entries of the record of given notes, and their texts on request."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -25,9 +23,7 @@ Row = dict[str, Any]
 
 def of_prompt(event: Mapping[str, Any], project_id: str, recalled: Recalled, *, is_delivered: bool) -> Row:
     """Return a prompt's entry. is_delivered: the host had the answer in time."""
-    left_out = sorted(
-        (candidate for candidate in recalled.candidates if not candidate.kept), key=lambda candidate: -candidate.chance
-    )
+    left_out = [candidate for candidate in recalled.ranked if not candidate.kept]
     return {
         **_head(event, project_id, recalled.block, is_delivered),
         "gate": recalled.gate.value,
@@ -59,6 +55,12 @@ def of_start(
     }
 
 
+def of_action(event: Mapping[str, Any], project_id: str, line: str, place: str) -> Row:
+    """Return the entry of a line before or behind a call."""
+    given = [{"citation": citation} for citation in cited_in("- " + line)]
+    return {**_head(event, project_id, line, True), "action": place, "given": given, "left_out": []}
+
+
 def cited_in(block: str) -> list[str]:
     """Return the citations of a block's lines, in order."""
     return _CITED.findall(block)
@@ -71,8 +73,8 @@ def told_at_start(block: str) -> dict[str, int]:
 
 
 def is_of_prompt(entry: Mapping[str, Any]) -> bool:
-    """True for the entry of a prompt, of no start."""
-    return "start" not in entry
+    """True for the entry of a prompt, of no start or call."""
+    return "start" not in entry and "action" not in entry
 
 
 def is_unanswered(event: Event, recorded: Collection[str], since_ms: int) -> bool:
@@ -124,6 +126,7 @@ def with_texts(entries: Sequence[Row], store: Store, home: str) -> list[GivenPro
     texts = _prompts([prompt.event_id for prompt in prompts if prompt.is_prompt], store, home)
     for prompt in prompts:
         prompt.prompt = texts.get(prompt.event_id)
+        prompt.left_out = [note for note in prompt.left_out if note.memory]
     return prompts
 
 

@@ -4,8 +4,6 @@ Whoever reads it chooses (evals/notes.py): first where work stopped and what is 
 by headline under their subjects, last the rules, nearest to the prompt.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +14,7 @@ from memlayer.model import GLOBAL, Memory, replace
 from memlayer.text import context_block
 from memlayer.text.context_block import flatten
 from memlayer.text.terms import index_terms
-from memlayer.turns.headline import headline_of
+from memlayer.turns.turn_memory import headline_of
 
 EXPLANATION = (
     "What memlayer kept: evidence that may be outdated, no orders. Cite [mem:id]; mem-details opens it, mem-search"
@@ -62,12 +60,12 @@ def compose(known: Known, project_id: str, max_chars: int, left_out: LeftOut) ->
     left_out: takes the memories that have no line.
     """
     head = context_block.head(EXPLANATION)
-    first = [_line(text, row) for text, row in known.sessions]
-    first += [_line("open: " + row.text, row) for row in known.tasks]
+    first = [line_of(text, row) for text, row in known.sessions]
+    first += [line_of("open: " + row.text, row) for row in known.tasks]
     room = max_chars - sum(len(line) + 1 for line in [head, *first])
     rules = _rules(known.rules, project_id, int(RULES_SHARE * room))
     ways, more = _ways(known)
-    first += [WAYS_HEADING, *(_line(headline_of(way), way) for way in ways)] if ways else []
+    first += [WAYS_HEADING, *(line_of(headline_of(way), way) for way in ways)] if ways else []
     room = max_chars - _length([head, *first, *rules])
     known = replace(known, notes=[*known.notes, *more])
     lines = [*first, *_notes(known, room, room - max_chars + min(ROOMY_CHARS, max_chars)), *rules]
@@ -81,7 +79,7 @@ def compose(known: Known, project_id: str, max_chars: int, left_out: LeftOut) ->
     return "\n".join([head, *lines]) if lines else ""
 
 
-def _line(text: str, memory: Memory) -> str:
+def line_of(text: str, memory: Memory) -> str:
     return "- %s [mem:%s]" % (flatten(text), memory.citation)
 
 
@@ -120,7 +118,7 @@ def _rules(rules: Sequence[Memory], project_id: str, room: int) -> list[str]:
     for at, rule in enumerate(rules):
         text = flatten(rule.text)
         text = text if len(text) <= RULE_CHARS else flatten(rule.headline) or text
-        line = _line(text + (" (every project)" if rule.project_id == GLOBAL != project_id else ""), rule)
+        line = line_of(text + (" (every project)" if rule.project_id == GLOBAL != project_id else ""), rule)
         room -= len(line) + 1
         if room < 0:
             lines.append("%d more rules, found by mem-search." % (len(rules) - at))
@@ -164,13 +162,13 @@ def _grouped(known: Known, listed: Sequence[Memory], rested: Sequence[Memory], l
     unnamed = groups.pop("", [])
     lines: list[str] = []
     for subject, notes in groups.items():
-        lines += [ABOUT % subject, *(_line(headline_of(note), note) for note in notes)]
+        lines += [ABOUT % subject, *(line_of(headline_of(note), note) for note in notes)]
     lines += [OTHER_HEADING] if (groups or known.ways) and unnamed else []
-    lines += [_line(headline_of(note), note) for note in unnamed]
-    lines += [BY_MODEL, *(_line(headline_of(note), note) for note in by_model)] if by_model else []
+    lines += [line_of(headline_of(note), note) for note in unnamed]
+    lines += [BY_MODEL, *(line_of(headline_of(note), note) for note in by_model)] if by_model else []
     if known.team:
         marked = ((mark_of(note.category, note.kind) + headline_of(note), note) for note in known.team)
-        lines += [TEAM_HEADING, *(_line(text, note) for text, note in marked)]
+        lines += [TEAM_HEADING, *(line_of(text, note) for text, note in marked)]
     if rested or left_out:
         named = Counter(flatten(note.subject) or "other" for note in rested)
         about = " (%s)" % ", ".join(subject for subject, _ in named.most_common()) if named else ""

@@ -4,22 +4,20 @@ A hit in a turn that was left open or contested stands for its matter. Its outco
 from the events of all turns of the matter, so that forgetting one of them takes it along.
 """
 
-from __future__ import annotations
-
-import math
 import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from memlayer.consolidation import lineage
 from memlayer.consolidation.conflict.change import CHANGE
 from memlayer.edge.capture.noise import recallable
 from memlayer.edge.capture.payload import NOISE, OWN_COMMAND
-from memlayer.indexing.term_stats import TermStats
+from memlayer.keep import keep
+from memlayer.keep.indexer import TermStats
+from memlayer.keep.keep import Keep
 from memlayer.kinds import Author, Category, Ended, Kind
-from memlayer.model import Chunk, Event, Memory, TurnId, event_id, replace, turn_memory_id
+from memlayer.model import Chunk, Event, Memory, TurnId, event_id, replace, turn_memory_id, unix_ms
 from memlayer.ports import MemoryQuery, Store
-from memlayer.text.context_block import best_sentences, cut, flatten
+from memlayer.text.context_block import best_sentences, flatten
 from memlayer.text.sentences import sentence_texts
 from memlayer.text.terms import index_terms
 from memlayer.turns.matter import AMENDS, Outcome, Said, WeightsOf, is_attempt, is_recap, outcomes, states_norm
@@ -36,9 +34,9 @@ AMENDED, CHANGED, FEWEST_AMENDED = 0.2, 0.4, 8
 # Of the weight of a hit's words, and of those that prompt and hit share, in an outcome of the same matter. In cli_en
 # right ones had .12 to .36 and .15 to .73, wrong ones mostly up to .10.
 OF_HIT, OF_SHARED = 0.12, 0.15
+AS_NEAR = 0.7  # of the prompt's words in a hit, in an outcome that is no recap: it may be a neighbour's
 OF_PROMPT = 0.3  # of the words of prompt and hit, for the hits of a matter to count together
 NORM_WORTH = 4.0  # of a sentence that states a rule or a value, in units of inverse document frequency
-PROMPT_WORTH = 2.0  # of a word of the prompt, in words of the hit
 
 
 @dataclass
@@ -49,7 +47,7 @@ class Outcomes:
     stats: TermStats
     _known: dict[str, dict[str, list[Memory]]] = field(default_factory=dict)
 
-    def renew(self, session_id: str) -> None:
+    def renew(self, keep: Keep, session_id: str) -> None:
         """Draw a session's outcomes anew from its events. Raises StoreError."""
         events = self.store.events(session_id=session_id, kind=("user", "assistant"), limit=MAX_EVENTS)
         turns = self.store.memories(
@@ -58,13 +56,9 @@ class Outcomes:
         left = {row.prompt_id for row in turns if row.known_kind in (Kind.REWOUND, Kind.RUN)}
         made = drawn([event for event in events if event.prompt_id not in left], self.stats.weights)
         query = MemoryQuery(session_id=session_id, category=Category.DAILY, kind=Kind.OUTCOME, limit=MAX_OUTCOMES)
-        stored = {row.id: row for row in self.store.memories(query)}
-        new = [row for row in made if stored.pop(row.id, None) != row]
-        gone = [row.ended(Ended.READ_ANEW, row.at_ms) for row in stored.values() if row.holds]
-        if new or gone:
-            self.store.put_memories([*new, *gone])
-            for project_id in {row.project_id for row in (*new, *gone)}:
-                self.refresh(project_id)
+        stored = self.store.memories(query)
+        for project_id in {row.project_id for row in keep.renew(made, stored, Ended.READ_ANEW, unix_ms())}:
+            self.refresh(project_id)
 
     def refresh(self, project_id: str) -> None:
         """Read the outcomes of a project in use again. Raises StoreError."""
@@ -157,15 +151,22 @@ def outcome_of(chunk: Chunk, rows: Sequence[Memory], matter: Matter) -> Memory |
             if row.by is Author.PERSON:
                 return row
             is_of_hit = matter.share(matter.hit, terms) >= OF_HIT
-            is_of_prompt = matter.share(matter.hit & matter.asked, terms) >= OF_SHARED
-            return row if (is_of_hit or is_of_prompt if is_recap(row.text) else is_of_hit and is_of_prompt) else None
+            if is_recap(row.text):
+                return row if is_of_hit or matter.share(matter.hit & matter.asked, terms) >= OF_SHARED else None
+            is_near = matter.share(matter.asked, terms) >= AS_NEAR * matter.share(matter.asked, matter.hit)
+            return row if is_of_hit and is_near and chunk.prompt_id != row.prompt_id else None
     return None
 
 
+def is_decided(outcome: Memory) -> bool:
+    """True for an outcome in the person's words, and for a recap."""
+    return outcome.by is Author.PERSON or is_recap(outcome.text)
+
+
 def is_refuted(chunk: Chunk, rows: Sequence[Memory]) -> bool:
-    """True for the guess, or the trial, that its matter refuted."""
+    """True for a guess, or a trial, that its matter went beyond."""
     of_matter = (row for row in rows if chunk.event_id in row.source_ids and chunk.prompt_id != row.prompt_id)
-    return any(is_attempt(row.text) for row in of_matter)
+    return any(is_attempt(row.text) or not is_decided(row) for row in of_matter)
 
 
 def amends(newer: Chunk, older: Chunk, stats: TermStats) -> bool:
@@ -187,11 +188,10 @@ def told(text: str, matter: Matter, max_chars: int) -> str:
 
 
 def _worth(sentence: str, matter: Matter) -> float:
+    """Return a sentence's weight within the matter, and its norms', a character."""
     terms = set(index_terms(sentence).split())
-    worth = sum(
-        matter.weights[term] * (PROMPT_WORTH if term in matter.asked else 1.0) for term in terms & matter.weights.keys()
-    )
-    return (worth + NORM_WORTH * states_norm(sentence)) / math.sqrt(max(1, len(cut(sentence, 400))))
+    worth = sum(matter.weights[term] for term in terms & matter.weights.keys())
+    return (worth + NORM_WORTH * states_norm(sentence)) / max(1, len(sentence))
 
 
 # -- statements that hold no more. The turn itself stays as it was, and a search still finds it
@@ -231,7 +231,7 @@ class SupersededStatements:
             by_id = {memory.id: memory for memory in every}
             for old in every:
                 if not old.holds and old.prompt_id:
-                    head = lineage.head_of(old, by_id.get)
+                    head = keep.head_of(old, by_id.get)
                     of_turn = by_project.setdefault(old.project_id, {}).setdefault((old.session_id, old.prompt_id), [])
                     of_turn.append(replacement_of(old, head))
             with self._lock:

@@ -1,7 +1,5 @@
 """Statements of the person's prompts, for a start without notes."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter
@@ -22,7 +20,9 @@ from memlayer.text.sentences import prose, sentence_texts, width
 from memlayer.text.terms import index_terms
 from memlayer.text.word_lists import word_set
 from memlayer.topics.session_summary import is_farewell
-from memlayer.turns.matter import assents, prohibits, refutes, requests, states_norm
+from memlayer.turns.matter import assents, is_bare_reason, leans, prohibits, refutes, requests, states_norm
+from memlayer.turns.plans import carried_out
+from memlayer.turns.remembered import is_husk, says_something, shown_part
 from memlayer.turns.retraction import Order, order_of
 from memlayer.turns.turn import prompt_and_answer
 
@@ -57,6 +57,14 @@ _ORDERS = re.compile(
     r"^(?:please )?(?:don'?t|do not) (?:yet )?(?:commit|push)|(?:커밋|푸시)\S* ?하지 ?(?:마|말)"
     r"|^\W*(?:\S+ )?(?:커밋|푸시|push|commit|확인|봐|진행)\S{0,6}$|(?:봐|고쳐|추가해|확인)(?:줘|즘|좀)"
     r"|^(?:FAILED|ERROR|WARN|Traceback)\b",
+    re.IGNORECASE,
+)
+
+# What comes first, or today: it is over when the day is.
+_OF_DAY = re.compile(
+    r"(?:오늘|지금|내일|먼저|우선|일단|이번 ?(?:세션|턴))(?!부터).*(?:하|보|내|고치|잡|치우|만들)자[.!~]*$"
+    r"|\blet'?s (?:just |only )?(?!use|keep|go with|put|move|drop)\w+ .*\b(?:first|today|tonight|now|next)\b"
+    r"|^(?:for )?(?:today|tonight|now|first|next),? (?:let'?s|we(?:'ll)?|i(?:'ll)?|only|just)\b",
     re.IGNORECASE,
 )
 
@@ -99,12 +107,14 @@ def stated(
 ) -> list[tuple[str, Memory]]:
     """Return (line, turn) of the person's statements, newest first.
 
-    reports: turns, newest first. over: statements that hold no more. rules: told elsewhere. outcomes: of attempts,
-    which are told by their end. left_out: takes the turns whose statements are not told.
+    reports: turns, newest first. over: statements that hold no more, or are told elsewhere, as tasks are. rules: told
+    elsewhere. outcomes: of attempts, which are told by their end. left_out: takes the turns whose statements are not
+    told.
     """
     left_out = left_out if left_out is not None else {}
     told: list[_Told] = []
     ended: dict[tuple[str, str], list[str]] = {}
+    tasks = [row.text for row in over if row.known_kind is Kind.TASK]
     for row in over:
         ended.setdefault((row.session_id, row.prompt_id), []).append(row.text)
     for turn in reports:
@@ -112,16 +122,25 @@ def stated(
         if is_farewell(prompt) or order_of(prompt) is not Order.NONE or turn.known_kind is Kind.DID_NOT_HOLD:
             continue
         gone = [*rules, *ended.get((turn.session_id, turn.prompt_id), ())]
-        of_attempt = refutes(prompt)  # which names no subject, so that its end alone says something
-        line = _of_attempt(turn, outcomes) if of_attempt else _of_turn(turn, prompt, gone, changes)
+        end = (
+            _end_of(turn, outcomes) if refutes(prompt) else None
+        )  # an objection without its subject says nothing alone
+        is_of_end = end is None or flatten(prompt) in flatten(end.text)  # else it is the end of the next words
+        of_attempt = refutes(prompt) and is_of_end
+        line = _of_attempt(turn, end) if of_attempt else _of_turn(turn, prompt, gone, changes, tasks)
         if line is not None and all(line.text != other.text for other in told):
             told.append(line)
-        elif line is None and not of_attempt and len(left_out) < MAX_LEFT_OUT and statements(prompt):
+        elif line is None and not of_attempt and len(left_out) < MAX_LEFT_OUT and _says_more(prompt, rules):
             left_out[turn.citation] = Reason.OLDER.value
     fitting = _fitting(told)
     crowded = [row.turn.citation for row in told if row not in fitting][:MAX_LEFT_OUT]
     left_out |= dict.fromkeys(crowded, Reason.CROWDED.value)
     return [(row.line, row.turn) for row in fitting]
+
+
+def _says_more(prompt: str, rules: Sequence[str]) -> bool:
+    """True for a prompt with statements beside rules in force."""
+    return bool(statements(prompt)) and not any(flatten(rule) in flatten(prompt) for rule in rules)
 
 
 def _fitting(told: Sequence[_Told]) -> list[_Told]:
@@ -135,9 +154,10 @@ def _fitting(told: Sequence[_Told]) -> list[_Told]:
     return [row for age, row in enumerate(told) if age in kept]
 
 
-def _of_turn(turn: Memory, prompt: str, gone: Sequence[str], changes: Changes) -> _Told | None:
+def _of_turn(turn: Memory, prompt: str, gone: Sequence[str], changes: Changes, tasks: Sequence[str]) -> _Told | None:
     def is_gone(text: str) -> bool:
-        return any(_repeats(text, other) for other in gone) or bool(changes.ended(text, turn.text, turn.at_ms))
+        over = [*gone, *tasks] if carried_out(text) else gone  # a task that is done is in the list of tasks
+        return any(_repeats(text, other) for other in over) or bool(changes.ended(text, turn.text, turn.at_ms))
 
     said = statements(prompt, is_gone)
     if not said:
@@ -147,11 +167,15 @@ def _of_turn(turn: Memory, prompt: str, gone: Sequence[str], changes: Changes) -
     return _Told(flatten(best_sentences(texts, worth, STATEMENT_CHARS + 2)), turn, max(worth), changed)
 
 
-def _of_attempt(turn: Memory, outcomes: Sequence[Memory]) -> _Told | None:
-    """Return the end of an attempt, None where nothing came of it."""
+def _end_of(turn: Memory, outcomes: Sequence[Memory]) -> Memory | None:
+    """Return the outcome of a turn's matter."""
     events = set(turn.source_ids)
-    found = next((row for row in outcomes if not events.isdisjoint(row.source_ids)), None)
-    return _Told(cut(flatten(found.text), OUTCOME_CHARS), turn, SURE) if found is not None else None
+    return next((row for row in outcomes if not events.isdisjoint(row.source_ids)), None)
+
+
+def _of_attempt(turn: Memory, end: Memory | None) -> _Told | None:
+    """Return the end of an attempt, None where nothing came of it."""
+    return _Told(cut(flatten(end.text), OUTCOME_CHARS), turn, SURE) if end is not None else None
 
 
 def _repeats(text: str, other: str) -> bool:
@@ -166,15 +190,16 @@ def statements(prompt: str, is_gone: Callable[[str], bool] = lambda text: False)
     """
     own = prose(own_words(prompt))
     said = sentence_texts(own) if recallable(prompt) else []
+    said = [text for text in said if says_something(text) and not is_husk(text)]
     said = [text for text in said if not (_is_order(text) or assents(text) or is_gone(text))]
     is_typed = spoken(prompt).is_typed  # in a text that was handed over only a decision is surely the person's
     worth = [_worth(text) for text in said]
-    is_wide = width(" ".join(said)) >= NARROWEST
+    is_wide = width(shown_part(" ".join(said))) >= NARROWEST
     is_decided = is_typed and is_wide and any(value >= SURE for value in worth)
     return [
         (text, value or PLAIN)
         for text, value in zip(said, worth, strict=True)
-        if is_decided or (value >= (PLAIN if is_typed else SURE) and width(text) >= NARROWEST)
+        if is_decided or (value >= (PLAIN if is_typed else SURE) and width(shown_part(text)) >= NARROWEST)
     ]
 
 
@@ -183,12 +208,14 @@ def _is_order(text: str) -> bool:
     is_imperative = begins in word_set("memlayer.give", "english_order") and begins not in ("use", "keep")
     if is_imperative and not any(pattern.search(text) for pattern in (CHANGE, _DECIDES)) and not prohibits(text):
         return True
-    return bool(_ORDERS.search(text)) or asks(text) or text.endswith((":", "：", "?"))
+    return bool(_ORDERS.search(text) or _OF_DAY.search(text)) or asks(text) or text.endswith((":", "：", "?"))
 
 
 def _worth(text: str) -> float:
     """Return a sentence's worth by its form, 0 for a fragment."""
     norms = states_norm(text)
+    if is_bare_reason(text) and not (leans(text) and (CHANGE.search(text) or _DECIDES.search(text))):
+        return 0.0
     if prohibits(text) and norms:
         return RULES
     is_sign = any(pattern.search(text) for pattern in (CHANGE, _FAILED, _DECIDES)) or norms > 1

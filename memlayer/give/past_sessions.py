@@ -1,7 +1,5 @@
 """The last sessions at a start, by a summary or a line."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections import Counter
@@ -13,13 +11,23 @@ from memlayer.kinds import Author, Kind
 from memlayer.model import Memory
 from memlayer.text.context_block import cut, day_of, flatten
 from memlayer.text.sentences import is_question, sentence_texts, sentences
-from memlayer.topics.session_summary import TYPED_CHARS, is_farewell, requests, stands_alone
-from memlayer.topics.summary_text import ERRORS, FILES, items, newest_parts, parts_of
-from memlayer.turns.opening import TEMPLATE_TURNS, opening_term
+from memlayer.topics.session_summary import (
+    ERRORS,
+    FILES,
+    TYPED_CHARS,
+    is_farewell,
+    items,
+    newest_parts,
+    parts_of,
+    requests,
+    stands_alone,
+)
+from memlayer.turns.outcome import checks
 from memlayer.turns.plans import is_plan
 from memlayer.turns.questions import REQUESTS, asks_a_fact, is_open_question
+from memlayer.turns.remembered import is_husk
 from memlayer.turns.retraction import Order, order_of
-from memlayer.turns.turn import prompt_and_answer
+from memlayer.turns.turn import TEMPLATE_TURNS, opening_term, prompt_and_answer
 
 MAX_SESSIONS = 10
 ORDER_CHARS, SUMMARY_CHARS = 70, 280
@@ -28,13 +36,9 @@ OWN_CHARS, BEGINNING_CHARS = 200, 20  # of a long prompt, before the text pasted
 FULL_CHARS = 3000  # of a prompt that leaves its turn's text no room for an answer
 MAX_FILES = 2  # by name. More are counted
 REVERTED, FAILING, UNCOMMITTED = "reverted", "failing", "uncommitted"
-# Checks and builds: a failed search or listing is no end of a session.
-_CHECK = re.compile(
-    r"(?:\S+=\S+ )*(?:(?:npx|uv run|poetry run|bundle exec|mise run|python3? -m) )?"
-    r"(?:make|npm|pnpm|yarn|bun|go|cargo|pytest|unittest|mvn|gradle|\./gradlew|flutter|dart|tsc|ruff|mypy|eslint|jest|vitest|rspec|swift|dotnet|tox)\b"
-)
 # Another command may have passed since, or the work went out.
 _MENDED = re.compile(r"\bpass(?:es|ed|ing)?\b|\bgreen\b|\bcommitted\b|\bpushed\b|통과|커밋했|푸시했", re.IGNORECASE)
+_BROKEN = re.compile(r"\bfail|\bred\b|\bbroken?\b|실패|깨[졌지진집]|빨간", re.IGNORECASE)
 _UNCOMMITTED = re.compile(
     r"\b(?:not|nothing(?: is| was)?|hasn't been|haven't|isn't|aren't)(?: yet)?(?: been)? committed\b|\buncommitted\b"
     r"|\b(?:don'?t|do not|without) (?:yet )?commit(?:ting)?\b|\bleft (?:it|them|the changes) uncommitted\b"
@@ -79,25 +83,31 @@ def listed(
     gone: Container[tuple[str, str]],
     rules: Sequence[str],
     changes: Changes | None = None,
+    said: Sequence[tuple[str, Memory]] = (),
 ) -> list[tuple[str, Memory]]:
     """Return (line, turn) of the last sessions with a person's order.
 
-    reports, summaries: newest first. gone: (session, prompt) of turns whose statement holds no more. rules: texts that
-    the start tells as rules.
+    The newest stands there by whatever was said. reports, summaries: newest first. gone: (session, prompt) of turns
+    whose statement holds no more. rules: texts that the start tells as rules. said: lines that it tells as statements.
     """
+    rules, sessions_told = [*rules, *(line for line, _ in said)], {row.session_id for _, row in said}
     scripts = of_a_script(reports)
     sessions: dict[str, list[Memory]] = {}
     for turn in reports:
         if turn.id not in scripts:
             sessions.setdefault(turn.session_id, []).insert(0, turn)
     by_session = {row.session_id: parts_of(row.text) for row in reversed(summaries)}
+    is_newest = True  # of those in which something was said
     lines: list[tuple[str, Memory]] = []
     for session_id, turns in sessions.items():
         parts = by_session.get(session_id, {})
         end = _end(turns, parts)
         held = [row for row in turns if end == REVERTED or row.known_kind is not Kind.DID_NOT_HOLD]
-        said = (_order(row, rules, changes) for row in held if (session_id, row.prompt_id) not in gone)
-        found = next(filter(None, said), None)
+        held = [row for row in held if (session_id, row.prompt_id) not in gone]
+        found = next(filter(None, (_order(row, rules, changes) for row in held)), None)
+        if found is None and is_newest and session_id not in sessions_told:
+            found = next(filter(None, (_words(row, rules) for row in held)), None)
+        is_newest = is_newest and found is None and session_id not in sessions_told
         if found is not None and len(lines) < MAX_SESSIONS:
             order, turn = found
             facts = "; ".join([*_files(parts), *filter(None, [end])])
@@ -119,13 +129,21 @@ def _order(turn: Memory, rules: Sequence[str], changes: Changes | None) -> tuple
     return (cut(flatten(told), ORDER_CHARS), turn) if told else None
 
 
+def _words(turn: Memory, rules: Sequence[str]) -> tuple[str, Memory] | None:
+    """Return the first sentence of a prompt that is no greeting."""
+    prompt = prompt_and_answer(turn.text)[0]
+    said = sentence_texts(prompt) if recallable(prompt) and not is_farewell(prompt) else []
+    told = next((text for text in said if not (is_husk(text) or any(text in rule for rule in rules))), "")
+    return (cut(flatten(told), ORDER_CHARS), turn) if told else None
+
+
 def _sentences(prompt: str) -> list[str]:
     """Return a plan's title, or the sentences that ask for work."""
     asked = requests(prompt)
     if is_plan(prompt):
         return asked
     own = prompt if len(prompt) <= TYPED_CHARS else prompt[:OWN_CHARS]
-    asked = [text for text in asked if stands_alone(text) and text[:BEGINNING_CHARS] in own]
+    asked = [text for text in asked if stands_alone(text) and not is_husk(text) and text[:BEGINNING_CHARS] in own]
     return [text for text in asked if REQUESTS.search(text) or not is_question(text)]
 
 
@@ -140,9 +158,16 @@ def _end(turns: Sequence[Memory], parts: dict[str, str]) -> str:
     prompt, answer = prompt_and_answer(turns[-1].text)
     if order_of(prompt) is Order.TAKES_BACK:
         return REVERTED
-    if not _MENDED.search(answer) and any(_CHECK.match(error) for error in items(ERRORS, parts.get(ERRORS, ""))):
+    if any(map(checks, items(ERRORS, parts.get(ERRORS, "")))) and not _is_mended(turns):
         return FAILING
     return UNCOMMITTED if FILES in parts and _UNCOMMITTED.search(prompt + "\n" + answer) else ""
+
+
+def _is_mended(turns: Sequence[Memory]) -> bool:
+    """True if the last answer that tells of checks says they pass."""
+    answers = (prompt_and_answer(turn.text)[1] for turn in reversed(turns))
+    telling = (bool(_MENDED.search(text)) for text in answers if _MENDED.search(text) or _BROKEN.search(text))
+    return next(telling, False)
 
 
 def of_a_script(turns: Sequence[Memory]) -> frozenset[str]:

@@ -4,8 +4,6 @@ A newer value goes before an older one, a statement before the person's own ques
 guess: a note before the turns of its session.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache

@@ -3,22 +3,21 @@
 A session's start lists every note by headline (give/listed_start.py). A prompt that is about a note gets its text.
 """
 
-from __future__ import annotations
-
 import math
 import threading
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from memlayer.consolidation.authors import without_echoes
+from memlayer.consolidation.statement import without_echoes
 from memlayer.give.candidate import Candidate, whole_chunk
 from memlayer.give.query import Query
 from memlayer.give.retriever import Score, is_hangul
-from memlayer.indexing.term_stats import TermStats
+from memlayer.keep.indexer import TermStats
 from memlayer.kinds import BINDING, KINDS, Kind, mark_of
 from memlayer.model import Memory, chunk_id, team_session
 from memlayer.ports import MemoryQuery, Store, notes_in_force
+from memlayer.text.context_block import flatten
 from memlayer.text.terms import index_terms, term_shares
 
 # A fit is the geometric mean of the shared words' share in the note and in the prompt: a long note with one exact word
@@ -30,6 +29,7 @@ WORDS, WORDS_ALONE, OTHER_LANGUAGE, LEAST = 1.5, 3.1, 0.3, 1.7
 LEAST_OF_TASK = 0.2  # fit: its title says less
 STEEPNESS = 4.0  # of the chance around LEAST
 LOOKED_AT = 10  # notes with a reason, given or not
+UNSAID = 0.25  # of the terms of a headline, which its text lacks
 LEAST_INFORMATION = 12.0  # of a prompt, in nats: two rare words. Shorter ones fit whatever holds their one word
 COMMON_SHARE, FEWEST_COMMON, COMMON_FACTOR = 1 / 3, 3, 0.1  # of the notes that hold a term. How it is damped
 MAX_NOTES = 2000
@@ -151,7 +151,7 @@ class ProjectNotes:
             )
         weighed.sort(key=lambda one: -one[0])
         of_team = [one for one in weighed if one[-1].memory.known_kind is Kind.TEAM][MAX_OF_TEAM:]
-        return [_candidate(*one) for one in weighed if one not in of_team][:LOOKED_AT]
+        return [_candidate(*one) for one in [one for one in weighed if one not in of_team][:LOOKED_AT]]
 
 
 def _candidate(worth: float, share: float, meaning: float | None, note: Note) -> Candidate:
@@ -169,8 +169,18 @@ def _worth(share: float, meaning: float | None, *, is_foreign: bool) -> float:
 
 def _told(memory: Memory, score: Score, chance: float, helps: float, why: str) -> Candidate:
     mark = mark_of(memory.category, memory.kind) or "(%s) " % KINDS[memory.known_kind].label
-    text = mark + memory.text
+    text = mark + whole_text(memory)
     return Candidate(whole_chunk(memory), score, chance=chance, helps=helps, snippet=text, why=why)
+
+
+def whole_text(memory: Memory) -> str:
+    """Return a note's text, behind its headline where that says more.
+
+    A reader puts the rule into the headline, and its reasons beside it.
+    """
+    head = flatten(memory.headline)
+    terms, said = (set(index_terms(text).split()) for text in (head, memory.text))
+    return "%s. %s" % (head.rstrip("."), memory.text) if len(terms - said) > UNSAID * len(terms) else memory.text
 
 
 def texts_of(memory: Memory) -> str:

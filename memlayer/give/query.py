@@ -3,8 +3,6 @@
 A long prompt, a pasted log or a stack trace is reduced to the lines that state the request.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -12,7 +10,7 @@ from dataclasses import dataclass
 
 from memlayer.edge.redaction.privacy import redact, without_marks
 from memlayer.give.snippet import sentences_of
-from memlayer.indexing.session_words import SessionWords
+from memlayer.indexing.retracted import SessionWords
 from memlayer.text.sentences import is_question
 from memlayer.text.terms import index_terms, query_terms
 from memlayer.text.word_lists import word_set
@@ -90,7 +88,7 @@ _VERB_END = re.compile(
 _NAME = re.compile(r"[\w가-힣][\w가-힣./:#@+\-]*(?: [\w가-힣][\w가-힣./:#@+\-]*)*")
 
 
-def plan_query(prompt: str) -> Query:
+def plan_query(prompt: str) -> "Query":
     """Return the query of an accepted plan: the terms of its head."""
     text = ACCEPTED_PLAN.sub("", without_marks(prompt), count=1)[:PLAN_CHARS]
     return Query(text, tuple(query_terms(text)[:PLAN_TERMS]))

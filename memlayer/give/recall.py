@@ -1,7 +1,5 @@
 """Recall, stage by stage: the memories that help, or silence."""
 
-from __future__ import annotations
-
 import time
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +19,7 @@ from memlayer.give.outcomes import (
     SupersededStatements,
     amends,
     as_told,
+    is_decided,
     is_refuted,
     matter_of,
     outcome_of,
@@ -31,7 +30,7 @@ from memlayer.give.project_notes import ProjectNotes
 from memlayer.give.query import PromptSignals, Query, asks_open_work, plan_query, prompt_signals, reduce_prompt
 from memlayer.give.retriever import Retriever, Weights
 from memlayer.give.snippet import snippet
-from memlayer.indexing.session_words import LiveSessions, SessionWords
+from memlayer.indexing.retracted import LiveSessions, SessionWords
 from memlayer.kinds import KINDS, Category, Kind, mark_of
 from memlayer.model import Chunk, Scope, replace
 from memlayer.ports import Vector
@@ -39,10 +38,10 @@ from memlayer.records.sessions import Session
 from memlayer.text import context_block
 from memlayer.text.sentences import sentence_texts
 from memlayer.transcripts import host_memory
-from memlayer.turns.opening import opening_in, opening_term
 from memlayer.turns.plans import is_plan
 from memlayer.turns.questions import is_still_open
-from memlayer.turns.turn import prompt_and_answer
+from memlayer.turns.remembered import is_husk
+from memlayer.turns.turn import opening_in, opening_term, prompt_and_answer
 
 SURER = 2.0  # times min_chance for each entry after the first: on real sessions they are noise far more often
 
@@ -71,7 +70,7 @@ class Pipeline:
         self,
         superseded: SupersededStatements,
         session: Session | None,
-        rules: RecallRules,
+        rules: "RecallRules",
         weight: Mapping[str, float],
         host_lines: host_memory.HostLines = (),
         withheld: Callable[[Chunk], Reason | None] = lambda chunk: None,
@@ -178,17 +177,21 @@ class Pipeline:
         """Write the snippet; a stale statement gives way to its successor."""
         chunk, max_chars = candidate.chunk, self._budget.max_entry_chars
         stale: list[Replacement] = []
+        over: list[str] = []
 
         def is_stale(sentence: str) -> bool:
             replacement = self._superseded.of(chunk.project_id, (chunk.session_id, chunk.prompt_id), sentence)
             stale.extend([replacement] if replacement else [])
-            return replacement is not None or self._is_over(chunk, sentence)
+            over.extend([sentence] if replacement is None and self._is_over(chunk, sentence) else [])
+            return replacement is not None or sentence in over or is_husk(sentence)
 
         mark = mark_of(chunk.category, chunk.role)
         if candidate.is_note:
-            return None
+            return Reason.SECRET if is_husk(chunk.text) else None
         if candidate.matter is not None:
-            text = "\n".join(span for span in _sentences(chunk.text) if not self._is_over(chunk, span))
+            text = "\n".join(
+                span for span in _sentences(chunk.text) if not (is_husk(span) or self._is_over(chunk, span))
+            )
             candidate.snippet = told_of(text, candidate.matter, min(MATTER_CHARS, max_chars))
             return None if 2 * len(text) > len(chunk.text) else Reason.OLDER
         max_chars = min(SNIPPET_CHARS, max_chars)
@@ -198,9 +201,10 @@ class Pipeline:
             return None
         head = next((replacement.head for replacement in stale if replacement.head is not None), None)
         if head is None:
-            return Reason.TAKEN_BACK if stale else Reason.ASKS
+            return Reason.TAKEN_BACK if stale else Reason.OLDER if over else Reason.ASKS
         candidate.chunk, candidate.snippet = whole_chunk(head), snippet(head.text, self._weight, max_chars)
-        return None
+        is_told = any(row.citation == candidate.citation for row in self._kept)
+        return Reason.REPEATS if is_told else self._in_context(candidate) or self._repeats(candidate)
 
     def _is_over(self, chunk: Chunk, sentence: str) -> bool:
         return self._changes is not None and bool(self._changes.ended(sentence, chunk.text, chunk.at_ms))
@@ -267,6 +271,18 @@ class Recalled:
     @property
     def entries(self) -> tuple[Candidate, ...]:
         return tuple(candidate for candidate in self.candidates if candidate.kept)
+
+    @property
+    def ranked(self) -> tuple[Candidate, ...]:
+        """Each memory once: the entries, then the likeliest.
+
+        One is looked at twice as a note and as the outcome of turns.
+        """
+        left_out = sorted((row for row in self.candidates if not row.kept), key=lambda row: -row.chance)
+        by_memory: dict[str, Candidate] = {}
+        for row in (*self.entries, *left_out):
+            by_memory.setdefault(row.chunk.memory_id, row)
+        return tuple(by_memory.values())
 
 
 @dataclass
@@ -390,7 +406,8 @@ class Recall:
             row.chunk, row.matter = as_told(row.chunk, outcome), matter
             first, *_ = rows = [*told.get(outcome.id, ()), row]
             told[outcome.id] = rows
-            if first is not row and matter.share(matter.hit & matter.asked, row.chunk.terms.split()) >= OF_PROMPT:
+            is_of_prompt = matter.share(matter.hit & matter.asked, row.chunk.terms.split()) >= OF_PROMPT
+            if first is not row and is_of_prompt and is_decided(outcome):
                 first.chance = 1 - (1 - first.chance) * (1 - row.chance)  # any of a matter's turns may help
         for rows in told.values():
             newer = [first for first, *_ in told.values() if amends(first.chunk, rows[0].chunk, self.retriever.terms)]

@@ -3,8 +3,6 @@
 Words and vectors both search, and both measure every chunk found: coverage and calibrated cosine, fused.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -14,13 +12,13 @@ from typing import NamedTuple
 
 from memlayer.errors import EmbedderError
 from memlayer.give.query import Query
-from memlayer.indexing.term_stats import TermStats
+from memlayer.keep.indexer import TermStats
 from memlayer.model import Chunk, Hit, Scope
 from memlayer.ports import Embedder, Store, Vector
 from memlayer.text.korean import without_particles
 from memlayer.text.sounds import is_hangul_run
 from memlayer.text.terms import bm25, frequencies, index_terms, query_terms, stem
-from memlayer.turns.opening import TEMPLATE_TURNS
+from memlayer.turns.turn import TEMPLATE_TURNS
 
 NEIGHBOUR = 0.25  # share of the best other fit in the same session
 NEIGHBOUR_HALF_LIFE_MS = 600_000  # about two turns. From a half to eight turns made no difference
@@ -283,12 +281,7 @@ class Retriever:
         return holding is not None and holding.by_term.get(opening, 0) >= TEMPLATE_TURNS
 
     def _evidence(
-        self,
-        worded: Sequence[Hit],
-        near: Sequence[Hit],
-        query: Query,
-        embedder: Embedder | None,
-        rarity: Rarity,
+        self, worded: Sequence[Hit], near: Sequence[Hit], query: Query, embedder: Embedder | None, rarity: Rarity
     ) -> list[tuple[Chunk, ChunkEvidence]]:
         cosines = {hit.chunk.id: hit.cosine for hit in near}
         # Chunks that the vector search did not return are at most as near as its last one.

@@ -3,26 +3,32 @@
 Tool events are scanned, newest first: in the search index they would outweigh prompts and answers.
 """
 
-from __future__ import annotations
-
 import fnmatch
 import os
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
+from memlayer.consolidation.conflict.later import Changes
 from memlayer.give.outcomes import Matter, Outcomes, matter_of, outcome_of, told
-from memlayer.give.precedence import DatedText, is_newer_value, ordered, under_notes
+from memlayer.give.own_statements import statements
+from memlayer.give.precedence import MAX_SENTENCES, DatedText, is_newer_value, ordered, under_notes
 from memlayer.give.query import Query
 from memlayer.give.retriever import Retriever, Score, Weights
 from memlayer.give.snippet import snippet, states_something
 from memlayer.kinds import Author, Category, Kind
 from memlayer.model import Chunk, Event, Memory, Scope, citation_of, replace, turn_memory_id
-from memlayer.ports import Store, memories_by_id
+from memlayer.ports import MemoryQuery, Store, memories_by_id
+from memlayer.text.sentences import sentence_texts
+from memlayer.text.terms import index_terms
+from memlayer.text.value_slots import has_value
+from memlayer.turns.matter import requests
 from memlayer.turns.outcome import is_same_file
 from memlayer.turns.questions import is_still_open
+from memlayer.turns.turn import prompt_and_answer
 
 MAX_SCANNED = 20_000
 MIN_CHARS, MIN_KOREAN_CHARS = 3, 2  # of the longest word: shorter words are everywhere
@@ -30,6 +36,7 @@ MIN_CHARS, MIN_KOREAN_CHARS = 3, 2  # of the longest word: shorter words are eve
 FILTERED_CANDIDATES = 2000  # chunks of each search: those that a filter admits may rank low
 MEMORIES_AT_ONCE = 100
 LOOKED_AT = 20  # best hits that are compared with each other
+TURNS_LOOKED_AT = 300  # newest turns, in which later words may end those of a hit
 # A hit shares words with the query, or is near to it in meaning. Measured on the dialogues: docs/inside/quality.md.
 LEAST_WORDS = 0.2
 LEAST_RELEVANCE = 0.4
@@ -133,6 +140,13 @@ class Found:
         return told(self.outcome[0].text, self.outcome[1], max_chars)
 
 
+class Later(NamedTuple):
+    """A project's changes, and its turns by their time."""
+
+    changes: Changes
+    turns: Mapping[int, Memory]
+
+
 class Counted(NamedTuple):
     """The best hits, and how many there are among the candidates."""
 
@@ -199,7 +213,7 @@ class Search:
 
     def _told(self, hits: Sequence[Found], query: Query) -> list[Found]:
         """Return ordered hits, the best of a matter with its outcome."""
-        ordered_hits = _in_order(hits)
+        ordered_hits = _in_order(hits, query, lru_cache(self._later))
         told_of: set[str] = set()
         for place, hit in enumerate(ordered_hits[:LOOKED_AT]):
             if hit.memory.category is not Category.CONVERSATION:
@@ -212,20 +226,46 @@ class Search:
                 ordered_hits[place] = replace(hit, outcome=(outcome, matter))
         return ordered_hits
 
+    def _later(self, project_id: str) -> Later:
+        """Return the changes that the person's turns of a project tell."""
+        query = MemoryQuery(project_id=project_id, category=Category.CONVERSATION, limit=TURNS_LOOKED_AT)
+        rows = self.store.memories(query) if project_id else []
+        turns = {row.at_ms: row for row in rows if row.by is Author.PERSON and row.known_kind is not Kind.REWOUND}
+        changes = Changes(self.retriever.terms.weights)
+        for row in turns.values():
+            changes.add(prompt_and_answer(row.text)[0], row.at_ms)
+        return Later(changes, turns)
 
-def _in_order(hits: Sequence[Found]) -> list[Found]:
+
+def _in_order(hits: Sequence[Found], query: Query, later_of: Callable[[str], Later]) -> list[Found]:
     """Return the hits, newer values before older ones, mere questions last."""
     first = ordered(hits[:LOOKED_AT], _entry_of)
-    first.sort(key=lambda hit: hit.memory.category is Category.CONVERSATION and not states_something(hit.memory.text))
-    marked = []
+    first.sort(key=lambda hit: _is_turn(hit.memory) and not states_something(hit.memory.text))
+    marked: dict[str, Found] = {}
     for place, hit in enumerate(first):
-        newer = [
-            one
-            for one in first[:place]
-            if one.memory.by is not Author.RUN and is_newer_value(_entry_of(one), _entry_of(hit))
-        ]
-        marked.append(replace(hit, newer=citation_of(newer[0].memory.id)) if newer else hit)
-    return [*marked, *hits[LOOKED_AT:]]
+        before = (one for one in first[:place] if one.memory.by is not Author.RUN)
+        newer = next((one.memory for one in before if is_newer_value(_entry_of(one), _entry_of(hit))), None)
+        newer = newer or _end_of(hit.memory, query, later_of)
+        if newer:
+            marked |= {one.chunk.id: one for one in first[place:] if one.memory.id == newer.id}
+        marked[hit.chunk.id] = replace(hit, newer=citation_of(newer.id)) if newer else hit
+    return [*marked.values(), *hits[LOOKED_AT:]]
+
+
+def _is_turn(memory: Memory) -> bool:
+    return memory.category is Category.CONVERSATION
+
+
+def _end_of(memory: Memory, query: Query, later_of: Callable[[str], Later]) -> Memory | None:
+    """Return the turn that ends a person's words about the query."""
+    if memory.by is not Author.PERSON:
+        return None
+    changes, turns = later_of(memory.project_id)
+    prompt = prompt_and_answer(memory.text)[0]
+    said = [text for text, _ in statements(prompt)]  # of the other words only a value may hold no more
+    said += [text for text in sentence_texts(prompt)[:MAX_SENTENCES] if has_value(text) and not requests(text)]
+    about = [text for text in said if not set(query.terms).isdisjoint(index_terms(text).split())]
+    return turns.get(max((changes.ended(text, memory.text, memory.at_ms) for text in about or said), default=0))
 
 
 def _entry_of(hit: Found) -> DatedText:

@@ -1,7 +1,5 @@
 """The sentence or two of a memory that state most."""
 
-from __future__ import annotations
-
 import math
 import re
 import textwrap
@@ -103,7 +101,7 @@ def states_something(text: str) -> bool:
 def _evidence(sentences: list[Sentence]) -> list[Sentence]:
     """Return the sentences that state; all where an answer is short."""
     told = [row for row in sentences if not (row.is_prompt and asks(row.text))]
-    if sum(len(row.text) for row in told) >= SHORT_CHARS:
+    if sum(len(row.text) for row in told if not (row.text.endswith(":") or _LABEL.match(row.text))) >= SHORT_CHARS:
         return told
     return [] if all(begins(row.text) for row in told) else sentences  # "6380." needs its question
 

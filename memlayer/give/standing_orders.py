@@ -1,7 +1,5 @@
 """Standing orders: verbatim after a compaction, as rules at a session's start."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import lru_cache

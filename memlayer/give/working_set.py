@@ -3,13 +3,11 @@
 It is written after each batch, for a session of the project that starts. A subagent gets its head.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from memlayer.consolidation.authors import without_echoes
+from memlayer.consolidation.statement import unclear_wishes, without_echoes
 from memlayer.give import listed_start, own_statements, past_sessions
 from memlayer.give.candidate import LeftOut, Reason
 from memlayer.give.listed_start import REST_SESSIONS, Known
@@ -21,6 +19,7 @@ from memlayer.text import context_block
 from memlayer.text.context_block import flatten
 from memlayer.topics.profile import Profile
 from memlayer.transcripts import host_memory
+from memlayer.turns.remembered import is_husk
 
 MAX_TASKS = 3
 MAX_LINES = 3  # of past sessions, behind statements
@@ -36,7 +35,6 @@ class WorkingSetRules:
     """The user's settings. max_chars counts the whole block."""
 
     enabled: bool = True
-    max_entries: int = 6
     max_chars: int = 3500
 
 
@@ -56,7 +54,7 @@ def compose(
     that stand there already. last_day: sessions to tell of in endless mode, oldest first. left_out: takes the memories
     that it does not tell, with the reason. Raises StoreError.
     """
-    if not rules.enabled or not rules.max_entries:
+    if not rules.enabled:
         return ""
     orders = orders_in_force(store, project_id)
     left_out = {} if left_out is None else left_out
@@ -85,9 +83,12 @@ def _known(
         limit=SUMMARIES_LOOKED_AT,
     )  # fmt: skip
     summaries = [row for row in store.memories(asked) if row.session_id != excluded_session_id]
-    core, everywhere = (notes_in_force(store, scope, MAX_NOTES) for scope in (project_id, GLOBAL))
+    core, everywhere = (
+        [row for row in notes_in_force(store, scope, MAX_NOTES) if not is_husk(row.text)]
+        for scope in (project_id, GLOBAL)
+    )
     again = past_sessions.sent_again(reports)
-    orders = [order for order in orders if not _is_of_a_template(order, again)]
+    orders = [order for order in orders if not (is_husk(order.text) or _is_of_a_template(order, again))]
     told = {order.id for order in orders}.union(excluded_ids)
     ours = [row for row in core if not row.rules]
     every = {row.id: row for row in (*orders, *ours, *everywhere)}
@@ -114,7 +115,9 @@ def _known(
     )
     outcomes = store.memories(attempts)
     told_rules = [order.text for order in orders]
-    sessions = _sessions(over, outcomes, reports, summaries, told_rules, left_out, has_notes=bool(unproven))
+    listed = [row for row in core if row.known_kind is Kind.TASK]
+    untold = [*over, *listed, *unclear_wishes(store, project_id, MAX_NOTES)]
+    sessions = _sessions(untold, outcomes, reports, summaries, told_rules, left_out, has_notes=bool(unproven))
     tasks = live_tasks(core, typed)
     left_out |= {row.citation: Reason.OLD.value for row in core if row.kind == Kind.TASK and row not in tasks}
     left_out |= {row.citation: Reason.ENDED.value for row in over[:MAX_ENDED]}
@@ -136,7 +139,9 @@ def _of_day(last_day: Sequence[Profile], reports: Sequence[Memory]) -> list[tupl
     """Return lines on the last day's sessions, newest first. reports: newest first."""
     last_turns = {row.session_id: row for row in reversed(reports)}
     lines: list[tuple[str, Memory]] = []
-    for row in [row for row in reversed(last_day) if row.session_id in last_turns][:MAX_OF_DAY]:
+    for row in [row for row in reversed(last_day) if row.session_id in last_turns and not is_husk(row.best)][
+        :MAX_OF_DAY
+    ]:
         files = ", ".join(sorted(row.files)[:MAX_FILES])
         text = "(last day) %s%s" % (flatten(row.best), "; files: " + files if files else "")
         lines.append((context_block.cut(text, DAY_CHARS), last_turns[row.session_id]))
@@ -163,10 +168,11 @@ def _sessions(
 ) -> list[tuple[str, Memory]]:
     """Return the last sessions, by a summary or a line each.
 
-    over: memories that hold no more. outcomes: of matters. has_notes: of sessions' own models, which say more than the
-    openings of requests.
+    over: memories that hold no more, wait for the person, or are listed as tasks. outcomes: of matters. has_notes: of
+    sessions' own models, which say more than the openings of requests.
     """
-    gone = {(row.session_id, row.prompt_id) for row in over if row.prompt_id}
+    past = [row for row in over if not (row.holds and row.known_kind is Kind.TASK)]  # beside a task more may be said
+    gone = {(row.session_id, row.prompt_id) for row in past if row.prompt_id}
     if any(row.by is Author.READER for row in summaries):
         return past_sessions.summed_up(summaries, reports, gone, rules)
     scripts = past_sessions.of_a_script(reports)
@@ -174,9 +180,8 @@ def _sessions(
     changes = own_statements.changes_in(typed)
     said = own_statements.stated(typed, over, rules, changes, outcomes, left_out)
     most = 1 if has_notes else MAX_LINES if said else None
-    told = [*rules, *(line for line, _ in said)]
     current = [row for row in reports if left_out.get(row.citation) != Reason.OLDER.value]
-    return [*said, *past_sessions.listed(current, summaries, gone, told, changes)[:most]]
+    return [*said, *past_sessions.listed(current, summaries, gone, rules, changes, said)[:most]]
 
 
 def live_tasks(core: Sequence[Memory], heard: Sequence[Memory]) -> list[Memory]:
@@ -213,6 +218,19 @@ def checked(
         room -= len(mark)
     is_empty = not context_block.entry_lines("\n".join(lines))
     return "" if is_empty else listed_start.without_empty_headings(lines), gone
+
+
+def with_turns(block: str, turns: Sequence[Memory], max_chars: int) -> str:
+    """Add lines of turns that a working set does not tell.
+
+    turns: of sessions that ended just now, newest first.
+    """
+    head = context_block.head(listed_start.EXPLANATION)
+    told = _sessions((), (), turns, (), (), {}, has_notes=False)
+    new = [listed_start.line_of(text, row) for text, row in told if "[mem:%s]" % row.citation not in block]
+    while new and len("\n".join(new)) + 1 > max_chars - len(block or head):
+        new.pop()
+    return "\n".join([head, *new]) + block.removeprefix(head) if new else block
 
 
 def in_short(block: str, max_chars: int) -> str:

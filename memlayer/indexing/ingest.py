@@ -1,22 +1,19 @@
 """Spool to store: captured events, filtered, deduplicated and remembered."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from memlayer.consolidation.consolidator import Consolidator
 from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import OWN_COMMAND, spool_event
 from memlayer.edge.capture.tool_use import EVERY_TOOL, ToolRules
-from memlayer.indexing.indexer import Indexer
 from memlayer.indexing.retracted import MAX_TURNS, retracted
 from memlayer.kinds import Category, Kind
 from memlayer.model import GLOBAL, Event, Memory, TurnId, replace, turn_memory_id
 from memlayer.ports import MemoryQuery, ScanProgress, Store, memories_by_id
 from memlayer.records.projects import Projects
 from memlayer.records.sessions import Sessions
-from memlayer.records.tombstones import Tombstones
 from memlayer.turns.remembered import NO_SESSION
 from memlayer.turns.turn_memory import carried_over, full_text, turn_memory, without_force
 
@@ -35,52 +32,62 @@ class Ingest:
         self,
         *,
         home: str,
-        store: Store,
-        indexer: Indexer,
+        consolidator: Consolidator,
         projects: Projects,
         sessions: Sessions,
-        tombstones: Tombstones,
         capturing: bool = True,
         tools: ToolRules = EVERY_TOOL,
+        on_new: Callable[[Sequence[Event]], object] = lambda events: None,
+        reads_later: Callable[[], bool] = lambda: True,
     ) -> None:
+        """on_new: called with events that were not there before.
+
+        reads_later: whether rules read turns later than they are kept.
+        """
         self._home = home
-        self._store = store
-        self.indexer = indexer
+        self.consolidator = consolidator
+        self.keep = consolidator.keep
+        self._store = self.keep.store
         self._projects = projects
         self._sessions = sessions
-        self._tombstones = tombstones
         self._capturing = capturing
         self._tools = tools
-        # Called with events of kind `remember`. They leave the spool only after it.
-        self.on_remember: Callable[[Sequence[Event]], object] = lambda events: None
-        self.on_new: Callable[[Sequence[Event]], object] = lambda events: None  # events that were not there before
-        # Keeps turns (and their whole texts by id) with the statements of rules. False where those are read later.
-        self.settle: Callable[[Sequence[Memory], Mapping[str, str]], bool] = lambda turns, texts: False
-        # Called with events of kind `task`, which it stores, decided.
-        self.on_task: Callable[[Sequence[Event]], object] = lambda events: None
+        self._on_new = on_new
+        self.reads_later = reads_later
+        self._latest_ms = 0
 
-    def drain(
-        self, on_progress: ScanProgress = lambda done, total: None, left_out: Collection[str] = ()
-    ) -> tuple[int, set[str]]:
-        """Take in all waiting spool events. Return (count, project ids).
+    def drain(self, on_progress: ScanProgress = lambda done, total: None, left_out: Collection[str] = ()) -> int:
+        """Take in all waiting spool events; return how many.
 
         left_out: ids of events that stay.
         Events that come meanwhile have a drain of their own: under a steady load this one would never end. Files that
         are torn or foreign, or cannot be taken in, go to quarantine. Raises StoreError or OSError. The files then stay.
         """
         taken = 0
-        touched: set[str] = set()
         waiting = [path for path in spool.waiting(self._home) if spool.id_of(path) not in left_out]
         for start in range(0, len(waiting), BATCH):
             batch, paths = self._loaded(waiting[start : start + BATCH])
             try:
-                touched |= self.take(batch)
+                self.take(batch)
             except FOREIGN:
-                touched |= self._one_by_one(batch, paths)
+                self._one_by_one(batch, paths)
             spool.drop(paths)
             taken += len(paths)
             on_progress(taken, len(waiting))
-        return taken, touched
+        return taken
+
+    def latest_turns(self, session_ids: Sequence[str]) -> list[Memory]:
+        """Return turns of sessions, newest first, from the spool or the store.
+
+        They may not be consolidated yet. Raises StoreError.
+        """
+        loaded, _ = self._loaded(spool.waiting(self._home))
+        events: dict[TurnId, list[Event]] = {}
+        for event in self._admitted([row for row in loaded if row["session_id"] in session_ids], is_history=False):
+            events.setdefault((event.session_id, event.prompt_id), []).append(event)
+        stored = self._store.memories(MemoryQuery(session_id=session_ids, category=Category.CONVERSATION))
+        turns = {row.id: row for row in (*stored, *filter(None, map(turn_memory, events.values())))}
+        return sorted(turns.values(), key=lambda row: -row.at_ms)
 
     def _loaded(self, paths: Sequence[str]) -> tuple[list[dict[str, object]], list[str]]:
         """Return spool events and their paths; torn files go to quarantine."""
@@ -100,43 +107,38 @@ class Ingest:
                 log.warning("spool file not readable: %s", bad.strerror)
         return events, loaded
 
-    def _one_by_one(self, batch: Sequence[dict[str, Any]], files: Sequence[str]) -> set[str]:
+    def _one_by_one(self, batch: Sequence[dict[str, Any]], files: Sequence[str]) -> None:
         """Take a failed batch singly; quarantine failures, which hold up no other."""
-        touched: set[str] = set()
         for event, path in zip(batch, files, strict=True):
             try:
-                touched |= self.take([event])
+                self.take([event])
             except FOREIGN as bad:
                 log.error("an event cannot be taken in: %s", type(bad).__name__)
                 spool.quarantine(self._home, path, "cannot be taken in: %s" % type(bad).__name__)
-        return touched
 
-    def take(self, captured: Iterable[dict[str, Any]], *, is_history: bool = False) -> set[str]:
-        """Take captured events into the store. Return their project ids.
+    def take(self, captured: Iterable[dict[str, Any]], *, is_history: bool = False) -> int:
+        """Take captured events into the store; return how many are new.
 
         Events: payload.SPOOL_FIELDS. They are on disk when it returns. Switched off, it drops them: a hook without a
         daemon spools all the same. is_history: a person asked for them. They change no session's record, and embed_some
         gives them their vectors.
         """
-        with self.indexer.lock:
+        with self.keep.lock:
             events = self._admitted(list(captured), is_history)
-            if not events:
-                return set()
-            self.on_task([event for event in events if event.kind == Kind.TASK])
-            projects = {event.project_id for event in events}
+            self.consolidator.tasks.take([event for event in events if event.kind == Kind.TASK])
             events = [event for event in events if event.kind != Kind.TASK]
             events = self._with_distinct_ids(_without_repeats(events, self._store))
             added = frozenset(self._store.add_events(events))
-            self.on_new([event for event in events if event.id in added])
+            self._on_new([event for event in events if event.id in added])
             # All turns of the batch, not only those of new events: a crash may have come between events and memories.
             turns = {(event.session_id, event.prompt_id) for event in events if event.prompt_id}
             self.remember(turns, embed=not is_history)
-            self.on_remember([event for event in events if event.kind == "remember"])
-            return projects
+            self.consolidator.remember([event for event in events if event.kind == "remember"])
+            return len(added)
 
     def remember(self, turns: set[tuple[str, str]], *, embed: bool = True) -> None:
         """Make and index the memories of turns (session id, prompt id) anew."""
-        with self.indexer.lock:
+        with self.keep.lock:
             made = self._made(turns)
             not_held, changed = retracted(self._store, [memory for memory, _ in made.values()])
             made.update(self._made(changed - made.keys()))
@@ -149,8 +151,7 @@ class Ingest:
             ]
             texts = {memory.id: text for memory, text in made.values()}
             if memories and not (embed and self._settled(memories, texts)):
-                self._store.put_memories(memories)
-                self.indexer.index(memories, texts=texts, embed=embed)
+                self.keep.write(memories, texts=texts, embed=embed)
             self._end_as_routine(turns - made.keys(), embed=embed)
 
     def leave(self, session_id: str, left: Collection[str]) -> bool:
@@ -158,12 +159,12 @@ class Ingest:
 
         Those that change are read anew. False for none.
         """
-        with self.indexer.lock:
+        with self.keep.lock:
             query = MemoryQuery(session_id=session_id, category=Category.CONVERSATION, limit=MAX_TURNS)
             turns = self._store.memories(query)
             changed = [turn for turn in turns if (turn.known_kind is Kind.REWOUND) != (turn.prompt_id in left)]
             kinds = {turn.id: Kind.REWOUND if turn.prompt_id in left else Kind.TURN for turn in changed}
-            self._store.put_memories([replace(turn, kind=kinds[turn.id], rules=0) for turn in changed])
+            self.keep.write(replace(turn, kind=kinds[turn.id], rules=0) for turn in changed)
             self.remember({(session_id, turn.prompt_id) for turn in changed})
             return bool(changed)
 
@@ -171,17 +172,18 @@ class Ingest:
         """Retire stored turns that turned out to be no memory."""
         known = memories_by_id(self._store, (turn_memory_id(*turn) for turn in turns))
         if known:
-            routine = [replace(memory, kind=Kind.ROUTINE) for memory in known.values()]
-            self._store.put_memories(routine)
-            self.indexer.index(routine, texts={memory.id: memory.text for memory in routine}, embed=embed)
+            self.keep.write((replace(memory, kind=Kind.ROUTINE) for memory in known.values()), embed=embed)
 
     def _settled(self, turns: Sequence[Memory], texts: Mapping[str, str]) -> bool:
         """Keep turns with their statements; False where that is not done now."""
+        if self.reads_later():
+            return False
         try:
-            return self.settle(turns, texts)
+            self.consolidator.keep_new(turns, texts)
         except FOREIGN as bad:
             log.error("turns cannot be consolidated: %s", type(bad).__name__)
             return False
+        return True
 
     def _made(self, turns: Collection[TurnId]) -> dict[TurnId, tuple[Memory, str]]:
         """Make the memories and whole texts of turns from their events."""
@@ -201,7 +203,9 @@ class Ingest:
 
     def _admitted(self, captured: Sequence[dict[str, Any]], is_history: bool) -> list[Event]:
         """Return events that are captured, wanted by rules, and not forgotten."""
-        not_forgotten = {id(event) for event in self._tombstones.not_forgotten(captured, is_history=is_history)}
+        captured = [self._arrived(fields) for fields in captured]
+        standing = self.keep.tombstones.not_forgotten(captured, self._project_of, is_history=is_history)
+        not_forgotten = {id(event) for event in standing}
         events = []
         for fields in captured:
             is_typed = (
@@ -219,9 +223,23 @@ class Ingest:
                 events.append(event)
         return events
 
+    def _arrived(self, captured: dict[str, Any]) -> dict[str, Any]:
+        """Return an event, with a time after now as now.
+
+        By order of arrival: nothing said later would come behind a clock that was ahead.
+        """
+        now_ms = self.consolidator.now_ms()
+        if captured["at_ms"] <= now_ms:
+            return captured
+        self._latest_ms = max(now_ms, self._latest_ms + 1)
+        return {**captured, "at_ms": self._latest_ms}
+
+    def _project_of(self, captured: Mapping[str, Any]) -> str:
+        return self._projects.resolve(captured["project_dir"])[0]
+
     def _event(self, captured: dict[str, Any]) -> Event:
         is_global = captured["kind"] == "remember" and captured.get("detail") == GLOBAL
-        project_id = GLOBAL if is_global else self._projects.resolve(captured["project_dir"])[0]
+        project_id = GLOBAL if is_global else self._project_of(captured)
         return Event(
             id=captured["id"], kind=captured["kind"], session_id=captured["session_id"], project_id=project_id,
             prompt_id=captured["prompt_id"], text=captured["text"], at_ms=captured["at_ms"], source=captured["source"],

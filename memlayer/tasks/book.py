@@ -4,30 +4,239 @@ Events of kind `task` are kept in the store. The graph and the tasks' memories a
 the daemon's writer's, and applying an event twice changes nothing.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+import re
+import threading
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from typing import NamedTuple
 
 from memlayer.errors import UserError
-from memlayer.indexing.indexer import Indexer
+from memlayer.keep.keep import Keep
 from memlayer.kinds import NOT_HELD, Author, Category, Ended, Kind
 from memlayer.model import Event, Memory, replace, unix_ms
 from memlayer.ports import DeletionPlan, MemoryQuery, Store, memories_by_id
-from memlayer.records.tombstones import Tombstones
-from memlayer.tasks import sentences
 from memlayer.tasks.decision import decided
 from memlayer.tasks.events import CREATED, Observation, TaskEvent, content_of, task_event, to_json
-from memlayer.tasks.graph import OF_STEPS, Graph, edges_of_memory, said_again
-from memlayer.tasks.known_tasks import EVERYTHING, KnownTasks
-from memlayer.tasks.states import By, Op, Step, Task
+from memlayer.tasks.graph import OF_STEPS, Edge, Graph, edges_of_task, link
+from memlayer.tasks.keys import EntityType
+from memlayer.tasks.matcher import called
+from memlayer.tasks.states import Blocker, By, Op, Status, Step, Task, fold
 from memlayer.tasks.task_memory import by_hand, event_of, is_behind, memory_of
+from memlayer.text.sentences import is_question, sentences
+from memlayer.text.word_lists import rows
 from memlayer.turns.remembered import NO_SESSION
 from memlayer.turns.turn_memory import prompt_of
 
+EVERYTHING = 10_000_000
+MAX_TEXT_CHARS = 4_000  # a longer prompt is pasted text
+MAX_FOUND = 8
+# Sentences: a task is made only where somebody says that it is one. Any sentence that reports an end may close a known
+# one, and the matcher decides (docs/inside/experiments.md).
+HEDGE = "hedge"
+PART = "part "
+# Syllables that end in the sign of the past, but for the verb "to be there" and the intention.
+PAST = "[%s]" % "".join(sign for sign in map(chr, range(0xAC14, 0xD7A4, 28)) if sign not in "있겠")
+_QUOTED = re.compile(r"^\s*(?:>|\||```|[$#]\s)")
+_FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 BATCH = 200
-MAX_REMARK_CHARS = 120
+
+
+class Told(NamedTuple):
+    """An event with its content."""
+
+    event: Event
+    content: TaskEvent
+
+
+class KnownTasks:
+    """Tasks as their steps leave them, read when somebody first asks. Thread-safe."""
+
+    def __init__(self, store: Store, graph: Graph) -> None:
+        self._store = store
+        self._graph = graph
+        self._lock = threading.RLock()
+        self._events: dict[str, Told] | None = None
+        self._of_task: dict[str, list[Step]] = {}
+        self._folded: dict[str, Task] = {}
+
+    @property
+    def is_loaded(self) -> bool:
+        """True once the store's events were read."""
+        return self._events is not None
+
+    def renew(self) -> None:
+        """Read all events again."""
+        with self._lock:
+            events = self._store.events(kind=Kind.TASK, limit=EVERYTHING)
+            self._events, self._of_task, self._folded = {}, {}, {}
+            self.put(events)
+
+    def put(self, events: Iterable[Event]) -> None:
+        """Take in decided events; twice is once."""
+        with self._lock:
+            known = self._known()
+            new = {event.id: Told(event, content_of(event)) for event in events if event.id not in known}
+            known.update(new)
+            for told in new.values():
+                for step in told.content.steps:
+                    self._of_task.setdefault(step.task_id, []).append(step)
+            self._fold({step.task_id for told in new.values() for step in told.content.steps})
+
+    def drop(self, event_ids: Iterable[str]) -> list[str]:
+        """Drop forgotten events; return the ids of their tasks."""
+        with self._lock:
+            known = self._known()
+            gone = {event_id: told for event_id in event_ids if (told := known.pop(event_id, None)) is not None}
+            touched = sorted({step.task_id for told in gone.values() for step in told.content.steps})
+            for task_id in touched:
+                self._of_task[task_id] = [step for step in self._of_task[task_id] if step.event_id not in gone]
+            self._fold(touched)
+        return touched
+
+    def _known(self) -> dict[str, Told]:
+        if self._events is None:
+            self.renew()
+        assert self._events is not None
+        return self._events
+
+    def _fold(self, task_ids: Iterable[str]) -> None:
+        for task_id in task_ids:
+            steps = self._of_task[task_id]
+            made = {step.event_id for step in steps if step.op is Op.CREATED}
+            # Of events of one moment the one that makes the task comes first. Within an event the order stays.
+            steps.sort(key=lambda step: (step.at_ms, step.event_id not in made, step.event_id))
+            task = fold(steps)
+            if task is None:
+                self._folded.pop(task_id, None)
+            else:
+                self._folded[task_id] = task
+
+    # -- answers
+
+    def all(self, project_id: str = "", ids: Collection[str] | None = None) -> list[Task]:
+        """Return tasks as they are in force, newest first."""
+        with self._lock:
+            self._known()
+            rows = [task for task in self._folded.values() if project_id in ("", task.project_id)]
+            rows = [task for task in rows if ids is None or task.id in ids]
+            out = [self._in_force(task) for task in rows]
+        return sorted(out, key=lambda task: (-task.touched_ms, task.id))
+
+    def by_id(self, ids: Iterable[str]) -> list[Task]:
+        """Return the tasks with these ids, newest first."""
+        return self.all(ids=set(ids))
+
+    def steps(self, task_id: str) -> list[Step]:
+        """Return a task's steps, oldest first."""
+        with self._lock:
+            self._known()
+            return [step.changed(blockers=self._titled(step.blockers)) for step in self._of_task.get(task_id, ())]
+
+    def edges(self, task_ids: Iterable[str]) -> dict[str, list[Edge]]:
+        """Return task's id -> the edges that its steps make."""
+        with self._lock:
+            self._known()
+            tasks = [self._folded[id_] for id_ in task_ids]
+            return {
+                task.id: edges_of_task(replace(task, blockers=self._there(task)), self._of_task[task.id])
+                for task in tasks
+            }
+
+    def freed_by(self, ids: Iterable[str]) -> list[Task]:
+        """Return the tasks that waited for these alone, now closed."""
+        closed = {task.id for task in self.by_id(ids) if not task.is_open}
+        with self._lock:
+            rows = [row for row in self._folded.values() if any(blocker.key in closed for blocker in row.blockers)]
+        return [task for task in self.by_id(row.id for row in rows) if task.status is Status.PENDING]
+
+    def named(self, name: str) -> list[Task]:
+        """Return the tasks that have, or had, a name."""
+        return [task for task in self.all() if called(name, task)]
+
+    def told(self, event_ids: Iterable[str]) -> list[Told]:
+        """Return these of the events."""
+        with self._lock:
+            return [told for event_id in event_ids if (told := self._known().get(event_id)) is not None]
+
+    def asked(self, project_id: str = "") -> list[Told]:
+        """Return events with questions or answers, oldest first."""
+        with self._lock:
+            rows = [told for told in self._known().values() if project_id in ("", told.event.project_id)]
+        rows = [row for row in rows if row.content.questions or row.content.answers or row.content.takes_back]
+        return sorted(rows, key=lambda row: (row.event.at_ms, row.event.id))
+
+    def events_of(self, task_ids: Collection[str]) -> list[str]:
+        """Return the ids of all events with steps of these tasks alone."""
+        rows = self.told({step.event_id for task_id in task_ids for step in self.steps(task_id)})
+        return sorted(row.event.id for row in rows if all(step.task_id in task_ids for step in row.content.steps))
+
+    def _in_force(self, task: Task) -> Task:
+        """Return a task without closed blockers. Pending when none is left.
+
+        A task that is closed, or forgotten, blocks nobody any more.
+        """
+        there = self._there(task)
+        left = tuple(row for row in there if row.kind != EntityType.WORK or self._folded[row.key].is_open)
+        is_free = task.status is Status.BLOCKED and not left
+        status = Status.PENDING if is_free else task.status
+        return replace(task, blockers=left, status=status)
+
+    def _there(self, task: Task) -> tuple[Blocker, ...]:
+        """Return a task's blockers, tasks that were forgotten left out."""
+        rows = (row for row in task.blockers if row.kind != EntityType.WORK or row.key in self._folded)
+        return self._titled(rows)
+
+    def _titled(self, blockers: Iterable[Blocker]) -> tuple[Blocker, ...]:
+        """Return blockers with the present titles of those that are tasks."""
+        meant = ((blocker, self._folded.get(blocker.key)) for blocker in blockers)
+        return tuple(blocker.changed(raw=task.title) if task is not None else blocker for blocker, task in meant)
+
+
+@cache
+def _patterns() -> list[tuple[str, re.Pattern[str]]]:
+    parts, made = {"past": PAST}, list[tuple[str, re.Pattern[str]]]()
+    for name, pattern in rows(__package__, "sentences.tsv"):
+        for part, text in parts.items():
+            pattern = pattern.replace("{%s}" % part, text)
+        if name.startswith(PART):
+            parts[name.removeprefix(PART)] = pattern
+        else:
+            made.append((name, re.compile(pattern, re.IGNORECASE)))
+    return made
+
+
+def observed(prompt: str) -> list[Observation]:
+    """Return the tasks that a prompt speaks of, in its order."""
+    if len(prompt) > MAX_TEXT_CHARS:
+        return []
+    return list(_observed(_FENCE.sub("\n", prompt)))[:MAX_FOUND]
+
+
+def _observed(prompt: str) -> Iterator[Observation]:
+    for line in prompt.split("\n"):
+        if _QUOTED.match(line):
+            continue
+        whole = _of_sentence(line.strip(" -*\t"), (CREATED,))
+        if whole is not None:
+            yield whole
+            continue
+        for start, end in sentences(line):
+            row = _of_sentence(line[start:end].strip(" -*\t"), ())
+            if row is not None:
+                yield row
+
+
+def _of_sentence(sentence: str, wishes: tuple[str, ...]) -> Observation | None:
+    patterns = [(wish, pattern) for wish, pattern in _patterns() if not wishes or wish in wishes]
+    if any(wish == HEDGE and pattern.search(sentence) for wish, pattern in patterns):
+        return None
+    for wish, pattern in patterns:
+        match = pattern.match(sentence) if wish != HEDGE else None
+        if match is not None:
+            is_asked = wish != CREATED and is_question(sentence if match.end() == len(sentence) else match[0])
+            return None if is_asked else Observation(wish, match["task"].strip(" .,:"), quote=sentence)
+    return None
 
 
 @dataclass(frozen=True)
@@ -49,12 +258,14 @@ class TaskQuestion:
 class TaskBook:
     """Tasks of all projects. Writes belong to the writer."""
 
-    store: Store
-    indexer: Indexer
-    tombstones: Tombstones
+    keep: Keep
     graph: Graph
     now_ms: Callable[[], int] = unix_ms
     own_words: Callable[[str], str] = str
+
+    @property
+    def store(self) -> Store:
+        return self.keep.store
 
     @cached_property
     def known(self) -> KnownTasks:
@@ -69,8 +280,8 @@ class TaskBook:
         None that was forgotten. Return the tasks touched. Raises StoreError.
         """
         touched: dict[str, None] = {}
-        events = [event for event in events if event.id not in self.tombstones]
-        with self.indexer.lock:
+        events = [event for event in events if event.id not in self.keep.tombstones]
+        with self.keep.lock:
             for event in sorted(events, key=lambda row: (row.at_ms, row.id)):
                 [kept] = self.store.events(ids=[event.id]) or [self._decided(event)]
                 ids = dict.fromkeys(step.task_id for step in content_of(kept).steps)
@@ -90,7 +301,7 @@ class TaskBook:
                 continue
             prompt = prompt_of(turn)
             own = self.own_words(prompt)  # another person's list or report, pasted, opens and closes nothing
-            rows = [row.changed(sources=turn.source_ids) for row in sentences.observed(prompt) if row.quote in own]
+            rows = [row.changed(sources=turn.source_ids) for row in observed(prompt) if row.quote in own]
             made, rest = [row for row in rows if row.wish == CREATED], [row for row in rows if row.wish != CREATED]
             for by, told in ((By.PERSON, made), (By.RULES, rest)):  # "todo:" is a person's own word
                 place = {"origin": by, "session_id": turn.session_id, "prompt_id": turn.prompt_id}
@@ -153,20 +364,18 @@ class TaskBook:
                 self.known.put([made])
 
     def publish(self, tasks: Iterable[Task]) -> None:
-        """Write the memories of tasks, those that were forgotten aside."""
-        rows = [row for row in map(memory_of, tasks) if row.id not in self.tombstones]
+        """Write the memories of tasks, which keep pin and level."""
+        rows = [memory_of(task) for task in tasks]
         known = memories_by_id(self.store, (row.id for row in rows))
-        rows = [replace(row, pinned=old.pinned, level=old.level) if (old := known.get(row.id)) else row for row in rows]
-        changed = [row for row in rows if row != known.get(row.id)]
-        if changed:
-            self.indexer.index(changed)
-            self.store.put_memories(changed)  # last: a kill before it makes them again
+        self.keep.write(
+            replace(row, pinned=old.pinned, level=old.level) if (old := known.get(row.id)) else row for row in rows
+        )
 
     # -- whole
 
     def catch_up(self) -> None:
-        """Take in events that a crash, import or older version left out."""
-        with self.indexer.lock:
+        """Take in events that a crash, an import or damage left out."""
+        with self.keep.lock:
             is_start = not self.known.is_loaded
             rows = self.store.memories(MemoryQuery(category=Category.CORE, kind=Kind.TASK, limit=EVERYTHING))
             by_id = {row.id: row for row in rows}
@@ -182,7 +391,7 @@ class TaskBook:
 
     def rebuild(self) -> None:
         """Make the graph anew from events and memories. Raises StoreError."""
-        with self.indexer.lock:
+        with self.keep.lock:
             self.graph.begin()
             self.catch_up()
             left = self.unindexed()
@@ -200,17 +409,12 @@ class TaskBook:
 
         Return the ids that are left.
         """
-        with self.indexer.lock:
-            self.index(self.store.memories(MemoryQuery(ids=ids[:BATCH], limit=BATCH)))
+        with self.keep.lock:
+            link(self.store, self.graph, self.store.memories(MemoryQuery(ids=ids[:BATCH], limit=BATCH)))
             left = list(ids[BATCH:])
             if not left:
                 self.graph.ended()
             return left
-
-    def index(self, memories: Sequence[Memory]) -> None:
-        """Replace the entities and edges of these memories."""
-        repeats = said_again(self.store, memories)
-        self.graph.put({row.id: edges_of_memory(row, repeats.get(row.id, ())) for row in memories})
 
     # -- deletion
 
@@ -288,14 +492,6 @@ class TaskBook:
     def open_tasks(self, project_id: str) -> list[Task]:
         """Return a project's open tasks, newest first."""
         return [task for task in self.known.all(project_id) if task.is_open]
-
-    def maybe_done(self, task_id: str, why: str) -> None:
-        """Remark that history seems to have done a task.
-
-        "" takes the remark back.
-        """
-        self.graph.set_maybe_done(task_id, " ".join(why.split())[:MAX_REMARK_CHARS])
-        self.publish(self.known.by_id([task_id]))
 
     # -- named things
 

@@ -3,15 +3,13 @@
 Pure: the same observations and tasks give the same steps. In doubt it asks, and changes nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from memlayer.kinds import Kind
 from memlayer.model import event_id
 from memlayer.tasks.events import CREATED, MAX_TITLE_CHARS, MENTIONED, REOPENED, Observation, Question, TaskEvent
-from memlayer.tasks.keys import Entity, EntityType, artifact, condition, entities_in, norm, task_key
+from memlayer.tasks.keys import Entity, EntityType, artifact, condition, entities_in, task_key
 from memlayer.tasks.matcher import called, match, matter_of, named
 from memlayer.tasks.states import (
     OPEN,
@@ -27,6 +25,7 @@ from memlayer.tasks.states import (
     after,
     refusal,
 )
+from memlayer.turns.remembered import says_something
 
 MAX_RAW_CHARS = 200
 _STATUSES = frozenset(Status)
@@ -131,7 +130,7 @@ def _create(draft: _Draft, row: Observation) -> None:
         draft.add(Step(known.id, again, quote=row.quote, ref=ref, files=row.files))
         _change(draft, draft.tasks[known.id], row.changed(wish=row.status or MENTIONED))
         return
-    if not norm(row.title):
+    if not says_something(row.title):
         return
     key = task_key(draft.project_id, row.title)
     task_id = row.task_id or event_id(draft.project_id, draft.event_id, Kind.TASK, key)

@@ -4,8 +4,6 @@ The table can be lost: TaskBook.rebuild makes it anew, row for row the same. A r
 that are there, not on the order in which they came.
 """
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,7 +34,6 @@ CREATE TABLE IF NOT EXISTS links (
 CREATE INDEX IF NOT EXISTS links_by_source ON links (src_id);
 CREATE INDEX IF NOT EXISTS links_by_target ON links (dst_id, rel);
 CREATE INDEX IF NOT EXISTS links_by_name ON links (name);
-CREATE TABLE IF NOT EXISTS maybe_done (task_id TEXT PRIMARY KEY, why TEXT NOT NULL) WITHOUT ROWID;
 """
 
 
@@ -155,22 +152,8 @@ class Graph(DispensableFile):
         def forget(base: sqlite3.Connection) -> None:
             rows = [(id_, OF_STEPS + id_, id_, id_) for id_ in ids]
             base.executemany("DELETE FROM links WHERE owner IN (?, ?) OR src_id = ? OR dst_id = ?", rows)
-            base.executemany("DELETE FROM maybe_done WHERE task_id = ?", [(id_,) for id_ in ids])
 
         self.run(forget, None)
-
-    # -- tasks
-
-    def set_maybe_done(self, task_id: str, why: str) -> None:
-        """Keep a remark on the history of a task's files.
-
-        "" takes it back.
-        """
-        self.run(lambda base: base.execute("INSERT OR REPLACE INTO maybe_done VALUES (?, ?)", (task_id, why)), None)
-
-    def maybe_done(self) -> dict[str, str]:
-        """Return task's id -> the remark on the history of its files."""
-        return dict(self._rows("SELECT task_id, why FROM maybe_done"))
 
     # -- questions
 
@@ -256,6 +239,12 @@ def edges_of_memory(memory: Memory, repeats: Iterable[str]) -> list[Edge]:
         turn = turn_memory_id(memory.session_id, memory.prompt_id)
         out.append(Edge(MEMORY, memory.id, Rel.DERIVED_FROM, MEMORY, turn, project_id))
     return out + [Edge(MEMORY, turn, Rel.SAID_AGAIN, MEMORY, memory.id, project_id) for turn in repeats]
+
+
+def link(store: Store, graph: Graph, memories: Sequence[Memory]) -> None:
+    """Replace the entities and edges of these memories. Raises StoreError."""
+    repeats = said_again(store, memories)
+    graph.put({row.id: edges_of_memory(row, repeats.get(row.id, ())) for row in memories})
 
 
 def said_again(store: Store, memories: Sequence[Memory]) -> dict[str, list[str]]:

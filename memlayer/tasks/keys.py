@@ -1,7 +1,5 @@
 """Canonical keys of entities, and the entities that a text names."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import unicodedata

@@ -3,8 +3,6 @@
 A match counts from STRICT on, with GAP to the next one. From SUGGESTED on a task is a candidate for a question.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence

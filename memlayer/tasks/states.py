@@ -1,9 +1,7 @@
 """A task's states: the transitions, and the fold of its steps."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Self
 
@@ -11,6 +9,7 @@ import msgspec
 
 from memlayer.model import replace
 from memlayer.tasks.keys import EntityType, condition
+from memlayer.turns.remembered import says_something
 
 PRIORITIES = ("low", "medium", "high", "critical")
 USUAL_PRIORITY = "medium"
@@ -121,8 +120,7 @@ class Task:
     """A task as its steps left it.
 
     titles: all it ever had, the present one last. sources: ids of the events that its text rests on. touched_ms: last
-    time that anybody spoke of it. sessions: that did. is_left: see Op.LEFT. maybe_done: the line of the history of its
-    files, see TaskBook.maybe_done.
+    time that anybody spoke of it. sessions: that did. is_left: see Op.LEFT.
     """
 
     id: str
@@ -141,7 +139,6 @@ class Task:
     session_id: str = ""
     prompt_id: str = ""
     is_left: bool = False
-    maybe_done: str = field(default="", compare=False)
 
     @property
     def title(self) -> str:
@@ -187,7 +184,7 @@ def after(task: Task | None, step: Step) -> Task | None:
     One that does not fit changes no state.
     """
     if task is None:
-        if step.op is not Op.CREATED or not step.to.strip():
+        if step.op is not Op.CREATED or not says_something(step.to):
             return None
         task = Task(step.task_id, step.project_id, (step.to.strip(),), created_ms=step.at_ms)
     task = _heard(task, step)

@@ -1,17 +1,13 @@
 """A task as a memory, and a person's change of it."""
 
-from __future__ import annotations
-
 from memlayer.kinds import CATEGORIES, Author, Category, Ended, Kind
 from memlayer.model import Event, Memory, replace
 from memlayer.tasks.events import CREATED, Observation, TaskEvent, task_event
-from memlayer.tasks.keys import EntityType, entities_in
 from memlayer.tasks.states import By, Op, Status, Step, Task
 from memlayer.turns.remembered import NO_SESSION
 from memlayer.turns.salience import new_memory
 
 WAITS_FOR = " (waits for: %s)"
-MAYBE_DONE = " (maybe done: %s)"
 MADE = ("text", "at_ms", "source_ids", "ended_because", "by")  # of a task's memory, by its steps
 
 
@@ -40,7 +36,7 @@ def by_hand(task: Task, row: Memory, *, is_start: bool) -> Step | None:
 
 def _parts(text: str) -> tuple[str, str]:
     """Return title and blockers of a task's memory."""
-    title, _, waits = text.partition(MAYBE_DONE.partition("%")[0])[0].partition(WAITS_FOR.partition("%")[0])
+    title, _, waits = text.partition(WAITS_FOR.partition("%")[0])
     return title, waits.removesuffix(")")
 
 
@@ -48,7 +44,6 @@ def memory_of(task: Task) -> Memory:
     """Return the memory of a task, which says where it stands."""
     waits = [blocker.raw for blocker in task.blockers if blocker.raw and task.status is Status.BLOCKED]
     text = task.title + (WAITS_FOR % ", ".join(waits) if waits else "")
-    text += MAYBE_DONE % task.maybe_done if task.maybe_done and task.is_open else ""
     made = new_memory(
         task.id, Category.CORE, Kind.TASK, text, task.created_ms, project_id=task.project_id,
         session_id=task.session_id, prompt_id=task.prompt_id, source_ids=task.sources, by=_author_of(task),
@@ -66,14 +61,8 @@ def _author_of(task: Task) -> Author:
     return next((authors[by] for by in (By.READER, By.HOST) if task.by == (by,)), Author.PERSON)
 
 
-def files_of(task: Task) -> tuple[str, ...]:
-    """Return a task's files, those in its title too."""
-    named = (entity.title for entity in entities_in(task.project_id, task.title) if entity.type is EntityType.FILE)
-    return tuple(dict.fromkeys((*task.files, *named)))
-
-
 def event_of(memory: Memory) -> Event:
-    """Return the event that makes a task of an earlier version's memory."""
+    """Return the event that makes a task of a memory without events."""
     title, waits = _parts(memory.text)
     status = Status.DONE if not memory.holds else Status.BLOCKED if waits else Status.PENDING
     row = Observation(

@@ -3,30 +3,44 @@
 The agent has put the events into the spool before it calls. A daemon that never answers loses nothing.
 """
 
-from __future__ import annotations
-
+import json
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
+from dataclasses import dataclass
 
+from memlayer.consolidation.rules.extraction import has
+from memlayer.consolidation.rules.own_words import own_words
+from memlayer.daemon import at_action
 from memlayer.daemon.handlers import HANDLERS
 from memlayer.daemon.hook_call import Answer, begin_call, count_kept, serve
-from memlayer.daemon.ops import agent_compaction as compaction
-from memlayer.daemon.ops.agent_compaction import OpenTalk
 from memlayer.daemon.ops.requests import Progress, project_of, services_of, several_sessions
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import batches, derived, flush
 from memlayer.edge.capture.payload import Payload, clean, spool_event
+from memlayer.edge.capture.spool import event_id
 from memlayer.edge.home import project
 from memlayer.edge.home.session_ids import AGENT_SESSION
 from memlayer.errors import MemlayerError, UserError
 from memlayer.give.standing_orders import standing_orders
-from memlayer.model import Memory
+from memlayer.keep.keep import Keep
+from memlayer.kinds import KINDS, Author, Category, Ended, Kind
+from memlayer.model import Event, Memory
+from memlayer.ports import MemoryQuery, Store
 from memlayer.records.sessions import Session
-from memlayer.text.context_block import quoted
+from memlayer.text.context_block import flatten, quoted
+from memlayer.text.sentences import USER, candidates
+from memlayer.turns.salience import new_memory
 from memlayer.wire import tools as ops
 from memlayer.wire.tools import TalkStep
+
+SAID = ("user", "assistant", "tool")
+MAX_EVENTS = 20_000
+MAX_CONSTRAINT_CHARS = 4_000  # of all constraints
+MAX_RULE_CHARS = 300  # of a sentence of a prompt
+_LOOKED_AT = 300
+_PROMPTS = 2000
 
 log = logging.getLogger(__name__)
 START_WAIT_S = 3.0  # for a store that is still opening, once a talk
@@ -40,9 +54,102 @@ HOOKS = {
 }
 
 
+@dataclass(frozen=True)
+class OpenTalk:
+    """A talk as it goes on.
+
+    summary: of the turns that were compacted, "" for none. events: what came after them, oldest first.
+    """
+
+    summary: str
+    events: tuple[Event, ...]
+
+
+def put_summary(keep: Keep, session_id: str, text: str, *, kept: Collection[str], at_ms: int) -> Memory | None:
+    """Store the summary of a session's turns as a daily memory.
+
+    kept: prompt ids of the turns that it does not cover. None without a turn that it covers. Forgetting one of these
+    turns forgets the summary. Raises StoreError.
+    """
+    events = [event for event in _said(keep.store, session_id) if event.prompt_id not in kept]
+    if not events or not text.strip():
+        return None
+    made = event_id(session_id, "", Kind.COMPACTION, str(at_ms))
+    memory = new_memory(
+        made, Category.DAILY, Kind.COMPACTION, text.strip(), at_ms, project_id=events[-1].project_id,
+        session_id=session_id, by=Author.MODEL, source_ids=tuple(event.id for event in events),
+    )  # fmt: skip
+    keep.write([memory])
+    return memory
+
+
+def undo(keep: Keep, session_id: str, at_ms: int) -> Memory | None:
+    """Retire the last summary of a session, None without one.
+
+    Its turns come back with the next restored(). Raises StoreError.
+    """
+    last = _last(keep.store, session_id)
+    if last is not None:
+        keep.write([last.ended(Ended.LET_GO, at_ms)])
+    return last
+
+
+def restored(store: Store, session_id: str) -> OpenTalk:
+    """Return a session's talk from its events. Raises StoreError."""
+    last = _last(store, session_id)
+    covered = frozenset(last.source_ids) if last is not None else frozenset()
+    events = tuple(event for event in _said(store, session_id) if event.id not in covered)
+    return OpenTalk(last.text if last is not None else "", events)
+
+
+def _last(store: Store, session_id: str) -> Memory | None:
+    query = MemoryQuery(session_id=session_id, category=Category.DAILY, kind=Kind.COMPACTION, is_current=True, limit=1)
+    return next(iter(store.memories(query)), None)
+
+
+def _said(store: Store, session_id: str) -> list[Event]:
+    events = store.events(session_id=session_id, limit=MAX_EVENTS)
+    return [event for event in events if event.kind in SAID]
+
+
+def session_constraints(store: Store, session_id: str, excluded_ids: Collection[str] = ()) -> list[str]:
+    """Return texts with the person's preferences and decisions in a session.
+
+    Oldest first, at most MAX_CONSTRAINT_CHARS of the newest: statements that hold, and sentences of prompts that sound
+    like a rule or a decision and became no statement. Too many are no harm in a compacted context, a missing one is.
+    excluded_ids: memories that stand there already. Raises StoreError.
+    """
+    core = store.memories(MemoryQuery(session_id=session_id, category=Category.CORE, limit=_LOOKED_AT))
+    over = {source for memory in core if not memory.holds for source in memory.source_ids}
+    current = [memory for memory in core if memory.holds]
+    stated = [row for row in current if KINDS[row.known_kind].binds and row.by is Author.PERSON]
+    dated = [(memory.at_ms, flatten(memory.text)) for memory in stated if memory.id not in excluded_ids]
+    known = [flatten(memory.text) for memory in current]
+    for event in store.events(session_id=session_id, kind="user", limit=_PROMPTS):
+        if event.detail or event.id in over:
+            continue
+        rules = (
+            flatten(sentence.text)
+            for sentence in candidates(own_words(event.text), USER)
+            if not sentence.asks and _is_rule(sentence.text)
+        )
+        dated += [(event.at_ms, rule) for rule in rules if not any(rule in text for text in known)]
+    left, kept = MAX_CONSTRAINT_CHARS, []
+    for _, text in sorted(dict.fromkeys(dated), key=lambda pair: -pair[0]):
+        left -= len(text) + 1
+        if left < 0:
+            break
+        kept.append(text)
+    return kept[::-1]
+
+
+def _is_rule(sentence: str) -> bool:
+    return len(sentence) <= MAX_RULE_CHARS and (has("standing", sentence) or has("decided", sentence))
+
+
 def turn(state: State, arguments: ops.Turn, progress: Progress) -> TalkStep:
     """Take a step of a talk; {} where memory is switched off."""
-    if not arguments.project_dir or not project.enabled(project.locate(arguments.project_dir).root):
+    if not arguments.project_dir or not project.enabled(arguments.project_dir):
         return TalkStep()
     if arguments.phase in HOOKS:
         return _as_hook(state, arguments)
@@ -119,31 +226,22 @@ def _compact(state: State, arguments: ops.Turn) -> TalkStep:
         ).result()
     else:
         batches.take_soon(state).result()
-    memory = state.jobs.submit("summary of " + session.id, lambda: _put_summary(state, session, arguments)).result()
+    text, at_ms = clean(arguments.text), arguments.at_ms
+    summarize = lambda: put_summary(services.keep, session.id, text, kept=arguments.kept, at_ms=at_ms)  # noqa: E731
+    memory = derived.written(state, "summary", summarize)
     if memory is not None:
         event = event_of(arguments, "session_start")
         state.sessions.heard(event, session.project_id, is_live=True)
-        services.live.heard(event)
-        kept = [event.at_ms for event in compaction.restored(services.store, session.id).events]
+        services.recall.live.heard(event)
+        kept = [event.at_ms for event in restored(services.store, session.id).events]
         _begin_context(state, session, min(kept, default=0))
         state.sessions.save_changed()
     orders, given = standing_orders(services.store, session.project_id)
     return TalkStep(
         orders=orders,
-        constraints=compaction.session_constraints(services.store, session.id, given),
+        constraints=session_constraints(services.store, session.id, given),
         citation=memory.citation if memory is not None else "",
     )
-
-
-def _put_summary(state: State, session: Session, arguments: ops.Turn) -> Memory | None:
-    services = state.services.result()
-    memory = compaction.put_summary(
-        services.store, session.id, clean(arguments.text), kept=arguments.kept, at_ms=arguments.at_ms
-    )
-    if memory is not None:
-        services.indexer.index([memory])
-        derived.memories_changed(state, {memory.project_id})
-    return memory
 
 
 def _history(state: State, arguments: ops.Turn) -> TalkStep:
@@ -151,7 +249,7 @@ def _history(state: State, arguments: ops.Turn) -> TalkStep:
     services = services_of(state)
     batches.take_soon(state).result()
     session = _known(state, arguments)
-    return _talk(session, compaction.restored(services.store, session.id))
+    return _talk(session, restored(services.store, session.id))
 
 
 def _undo(state: State, arguments: ops.Turn) -> TalkStep:
@@ -160,14 +258,10 @@ def _undo(state: State, arguments: ops.Turn) -> TalkStep:
     batches.take_soon(state).result()
     session = _known(state, arguments)
     now_ms = time.time_ns() // 1_000_000
-    undone = state.jobs.submit(
-        "undo " + session.id, lambda: compaction.undo(services.store, session.id, now_ms)
-    ).result()
-    if undone is not None:
-        services.indexer.index([undone])
-    else:
+    undone = derived.written(state, "undo", lambda: undo(services.keep, session.id, now_ms))
+    if undone is None:
         raise UserError("No compaction of this talk is left to undo")
-    talk = compaction.restored(services.store, session.id)
+    talk = restored(services.store, session.id)
     _begin_context(state, session, min((event.at_ms for event in talk.events), default=0))
     return _talk(session, talk)
 
@@ -200,4 +294,20 @@ def _known(state: State, arguments: ops.Turn) -> Session:
     raise UserError("No talk is known%s. `memlayer sessions` lists them" % named)
 
 
-PHASES: dict[str, Callable[[State, ops.Turn], TalkStep]] = {"compact": _compact, "history": _history, "undo": _undo}
+def _at_call(state: State, arguments: ops.Turn) -> TalkStep:
+    """Return the line on a tool call, as for the host."""
+    try:
+        sent = json.loads(arguments.text)
+    except (ValueError, RecursionError):
+        return TalkStep()
+    fields = {"tool_name": arguments.detail, "tool_input": sent.get("input"), "session_id": arguments.session_id}
+    project_id = project_of(state, arguments.project_dir)
+    return TalkStep(context=at_action.before(state, fields, project_id, str(sent.get("error") or "")))
+
+
+PHASES: dict[str, Callable[[State, ops.Turn], TalkStep]] = {
+    "call": _at_call,
+    "compact": _compact,
+    "history": _history,
+    "undo": _undo,
+}

@@ -1,12 +1,11 @@
 """Deletion on request, by age, or left unfinished by a crash."""
 
-from __future__ import annotations
-
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import asdict
 from functools import partial
+from shlex import quote
 
 from memlayer.compose import Services
 from memlayer.daemon.ops.requests import (
@@ -49,12 +48,12 @@ def forget(state: State, arguments: ops.Forget, progress: Progress) -> ops.Forgo
     # An event outside the store has no id by which it could stay forgotten.
     take = intake.drain if arguments.dry_run else intake.take_in
     state.jobs.submit("take in", lambda: take(state)).result()
-    project_id = project_of(state, arguments.project_dir, is_global=arguments.is_global)
+    project_id = project_of(state, arguments.project_dir)
     if arguments.project_dir and not project_id:
         return ops.Forgotten()
     is_narrowed = bool(arguments.ids or arguments.query)
     within = Selection((), session_named(state, arguments.session_id), project_id, arguments.before_ms)
-    if not is_narrowed and (within == Selection() or arguments.is_global):
+    if not is_narrowed and within == Selection():
         raise UserError("Give an ID, --session, --project, --query or --before")
     ids, unknown = _named(services, arguments)
     selection, near = replace(within, memory_ids=ids), list[Memory]()
@@ -78,6 +77,7 @@ def forget(state: State, arguments: ops.Forget, progress: Progress) -> ops.Forgo
         removed=removed,
         left=left,
         unknown=unknown,
+        in_transcript=plan.in_transcript,
     )
 
 
@@ -86,8 +86,10 @@ def _named(services: Services, arguments: ops.Forget) -> tuple[tuple[str, ...], 
     by_name = {name: named(services.store, name) for name in map(bare_id, arguments.ids)}
     unknown = [name for name, memories in by_name.items() if not memories]
     if unknown and not (arguments.tolerant and arguments.dry_run):
-        names = ", ".join(repr(name) for name in unknown)
-        raise UserError(f"Nothing is known by {names}. Nothing is forgotten; `memlayer search` shows citations")
+        names, by_words = ", ".join(map(repr, unknown)), quote(" ".join(unknown))
+        raise UserError(
+            f"No id: {names}. Nothing is forgotten. `memlayer forget --query {by_words}` shows what has these words"
+        )
     return tuple(memory.id for memories in by_name.values() for memory in memories), unknown
 
 
@@ -171,9 +173,8 @@ def begin_gc_if_due(state: State) -> None:
         return
     if not state.embedder.settled.is_set():
         return  # without it no turn is consolidated
-    if time.monotonic() - state.gc_s <= APART_S:
+    if not state.times.is_due("gc", APART_S):
         return
-    state.gc_s = time.monotonic()
     if state.services.result().retention.is_due(rules, time.time()):
         state.jobs.submit("gc", lambda: collect(state))
 
@@ -190,13 +191,13 @@ def resume(state: State, services: Services) -> None:
         log.error("an interrupted forget is not finished: %s", bad)
 
 
-def renew(state: State, services: Services, project_ids: Iterable[str]) -> list[str]:
+def renew(state: State, services: Services, project_ids: Collection[str]) -> list[str]:
     """Renew all that derives from memories; return files left alone."""
-    services.live.clear()
+    services.recall.live.clear()
     state.rule_notices.clear()
     left = []
+    derived.publish_of(state, project_ids)
     for project_id in project_ids:
-        derived.renew(state, (project_id,))
         services.files.sync(project_id, force=True)
         left += services.files.left_alone(project_id)
     services.forget.erasure.finished()

@@ -1,23 +1,13 @@
 """Operations of the MCP tools, each answered as text for a model."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 
 from memlayer import disclosure
 from memlayer.compose import Services
-from memlayer.consolidation import lineage
 from memlayer.daemon.ops import memories as by_hand
 from memlayer.daemon.ops import notes as own_notes
-from memlayer.daemon.ops.requests import (
-    NOBODYS,
-    Progress,
-    about_given,
-    named,
-    services_of,
-    session_named,
-)
+from memlayer.daemon.ops.requests import NOBODYS, Progress, about_given, named, services_of, session_named
 from memlayer.daemon.ops.requests import scope_of as scope_of_folder
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import code_check, derived, reading
@@ -26,10 +16,11 @@ from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import clean
 from memlayer.edge.home import project as places
 from memlayer.errors import UserError
-from memlayer.give import known_errors
+from memlayer.give import at_action
 from memlayer.give.query import typed_query
 from memlayer.give.recall import RecallRules
 from memlayer.give.search import Filters, Search
+from memlayer.keep import keep
 from memlayer.kinds import CATEGORIES, NOTED, Category, Kind, category_named
 from memlayer.model import Memory, Scope, replace, turn_memory_id
 from memlayer.ports import MemoryQuery, Store, memories_by_id
@@ -43,6 +34,7 @@ from memlayer.wire import tools as tool_ops
 
 MAX_HITS, MAX_WINDOW = 20, 10
 USED_DAYS = 30
+A_MODEL = "model"  # the session of a look-up by a model whose client names none
 COUNTED = 100_000
 MAX_FILES, MAX_PATH_CHARS = 8, 300  # of a model's memory
 
@@ -88,8 +80,8 @@ def _open_work(services: Services, scope: Scope, limit: int) -> tuple[list[Index
 
 def _cures(services: Services, error: str, project_id: str, session_id: str) -> list[IndexEntry]:
     """Return the notes on an error, and the turns that cured it."""
-    known = known_errors.of_project(services.store, project_id)
-    entries = [IndexEntry(row, row.text) for row in known.explanations(error)]
+    known = at_action.errors_of(services.store, project_id)
+    entries = [IndexEntry(row, row.text) for row in known.explanations(known.named_by(error))]
     cures = known.cures(error, session_id)
     ids = {turn_memory_id(cure.failed.session_id, cure.failed.prompt_id): cure for cure in reversed(cures)}
     turns = memories_by_id(services.store, ids).values()
@@ -103,10 +95,10 @@ def counted_entries(
     if scope.project_ids == ():
         return [], 0
     query = typed_query(query_text)
-    finder = Search(services.store, services.retriever, services.outcomes, rules.weights, rules.candidates)
+    finder = Search(services.store, services.retriever, services.recall.outcomes, rules.weights, rules.candidates)
     hits, total = finder.counted(query, scope, filters, limit, 0.0, lambda _: "")
     newer = _successors(services.store, [hit.memory for hit in hits])
-    rarity = services.terms.weights(query.terms)
+    rarity = services.retriever.terms.weights(query.terms)
     entries = [
         IndexEntry(
             hit.memory,
@@ -131,27 +123,17 @@ def once(entries: list[IndexEntry]) -> list[IndexEntry]:
 
 
 def timeline(state: State, arguments: tool_ops.MemTimeline, progress: Progress) -> tool_ops.TextForModel:
-    """Return the turns around each memory in its session, or a session's."""
-    if arguments.session:
-        return _session_timeline(state, arguments)
+    """Return the turns around each memory in its session."""
     store, window = services_of(state).store, min(MAX_WINDOW, arguments.window)
     memories, unknown = _found(state, arguments.ids, arguments.project_dir)
     spans = []
     for memory in memories:
-        turn = lineage.own_turn(store, memory)
-        turns = lineage.turns_around(store, turn, window) if turn is not None else []
+        turn = keep.own_turn(store, memory)
+        turns = keep.turns_around(store, turn, window) if turn is not None else []
         spans.append(Neighbourhood(memory, turns, turn.id if turn is not None else ""))
     return tool_ops.TextForModel(
         text=disclosure.timeline_text(spans, unknown), ids=[memory.citation for memory in memories]
     )
-
-
-def _session_timeline(state: State, arguments: tool_ops.MemTimeline) -> tool_ops.TextForModel:
-    """Return all turns of a session. Raises UserError."""
-    session_id = session_named(state, arguments.session, scope_of(state, arguments.project_dir))
-    query = MemoryQuery(session_id=session_id, category=Category.CONVERSATION, limit=COUNTED)
-    turns = services_of(state).store.memories(query)[::-1]
-    return tool_ops.TextForModel(text=disclosure.session_text(session_id, turns), ids=[turn.citation for turn in turns])
 
 
 def details(state: State, arguments: tool_ops.MemDetails, progress: Progress) -> tool_ops.TextForModel:
@@ -160,12 +142,12 @@ def details(state: State, arguments: tool_ops.MemDetails, progress: Progress) ->
     text = disclosure.details_text(
         [_detail(state, memory) for memory in memories], unknown, start=max(0, arguments.from_)
     )
-    note_opened(state, memories, arguments.session_id)
+    note_opened(state, memories, arguments.session_id or A_MODEL)
     return tool_ops.TextForModel(text=text, ids=[memory.citation for memory in memories])
 
 
 def note_opened(state: State, memories: list[Memory], session_id: str) -> None:
-    """Have the writer record a look-up."""
+    """Have the writer record a look-up. session_id: "" for a person's."""
     usages, at_ms = services_of(state).usages, time.time_ns() // 1_000_000
     # A job of its own name: one of a name that waits already would be taken for this one.
     state.jobs.submit("opened %d" % time.monotonic_ns(), lambda: usages.opened(memories, session_id, at_ms))
@@ -251,16 +233,15 @@ def _described(
         if new := [question for question in asked if question not in reading.questions]:
             reading.project_id, reading.questions = now.project_id, [*reading.questions, *new]
             services.readings.put(reading)
-        derived.memories_changed(state, services.consolidator.changed_projects())
 
     if kind != memory.kind or files != memory.files or any(row.holds for row in named):
-        state.jobs.submit("describe %d" % id(arguments), describe).result()
+        derived.written(state, "describe", describe)
     return [row for row in ours if row.holds or row.superseded_by == memory_id], theirs
 
 
 def scope_of(state: State, folder: str) -> Scope:
     """Return a project's scope, "" for all. Raises UserError if switched off."""
-    if folder and not places.enabled(places.locate(folder).root):
+    if folder and not places.enabled(folder):
         raise UserError("Memory is switched off for this project")
     return scope_of_folder(state, folder)
 
@@ -282,7 +263,7 @@ def _detail(state: State, memory: Memory) -> Detail:
     services = services_of(state)
     store = services.store
     events = store.events(ids=memory.source_ids)
-    turn = lineage.own_turn(store, memory)
+    turn = keep.own_turn(store, memory)
     calls = [call_of(event.text, event.detail) for event in events if event.kind == "tool"]
     newer = store.memories(MemoryQuery(ids=[memory.superseded_by])) if memory.superseded_by else []
     older = store.memories(MemoryQuery(superseded_by=[memory.id]))

@@ -1,7 +1,5 @@
 """Operations on the daemon and its store, and the store's upkeep."""
 
-from __future__ import annotations
-
 import logging
 import os
 import time
@@ -10,13 +8,14 @@ from dataclasses import asdict
 from memlayer import compose
 from memlayer.config import is_outdated, what_holds
 from memlayer.consolidation.extractor import RULES
-from memlayer.daemon.ops.requests import OPEN_WAIT_S, Fields, Progress, limit_of, project_of, services_of
+from memlayer.daemon.ops.requests import OPEN_WAIT_S, Progress, limit_of, project_of, services_of
 from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.state import State, no_report
 from memlayer.daemon.tasks import derived, intake, reading, vectors
 from memlayer.edge.capture import spool
 from memlayer.errors import UserError
 from memlayer.indexing import repair as repairing
+from memlayer.notes.review import ReviewLog
 from memlayer.ports import Store
 from memlayer.records.tombstones import Tombstones
 from memlayer.records.usages import uses_within
@@ -52,13 +51,8 @@ def stats(state: State, arguments: ops.Stats, progress: Progress) -> ops.StatsFo
 
 
 def flush(state: State, arguments: ops.Flush, progress: Progress) -> ops.Settled:
-    """Settle everything, in the background unless the caller waits."""
+    """Settle everything, and wait for it."""
     services_of(state)
-    if not arguments.wait:
-        state.jobs.submit("flush", lambda: settle(state))
-        vectors.submit_embedding(state)
-        waiting = len(spool.waiting(state.home))
-        return ops.Settled(waiting=waiting, unembedded=-1)
     state.embedder.settled.wait(OPEN_WAIT_S)
     # A job of its own name: one that waits already would report its progress to somebody else.
     done: ops.Settled = state.jobs.submit("flush %d" % id(arguments), lambda: settle(state, progress)).result()
@@ -67,19 +61,17 @@ def flush(state: State, arguments: ops.Flush, progress: Progress) -> ops.Settled
 
 
 def files(state: State, arguments: ops.Files, progress: Progress) -> ops.MemoryFiles:
-    """Return the places of a project's memory files, and problems with them."""
+    """Read a project's memory files back, write them, and return their places."""
     services = services_of(state)
-    project_id = project_of(state, arguments.project_dir, is_global=arguments.is_global)
+    project_id = project_of(state, arguments.project_dir)
     if not project_id:
         raise UserError("No memory files yet: nothing is remembered of this project")
-    taken: Fields = {}
     if arguments.accept and not services.files.accept(project_id):
         raise UserError("Nothing to accept: this project's memory files are in the home (files.location: home)")
-    if arguments.now or arguments.accept:
-        job = state.jobs.submit("files %d" % id(arguments), lambda: derived.sync(state, project_id))
-        taken = asdict(job.result())
-        while not state.jobs.submit("extra %d" % id(arguments), lambda: derived.extra_part(state)).result():
-            progress("extra files", 0, 1)
+    job = state.jobs.submit("files %d" % id(arguments), lambda: derived.sync(state, project_id))
+    taken = asdict(job.result())
+    while not state.jobs.submit("extra %d" % id(arguments), lambda: derived.extra_part(state)).result():
+        progress("extra files", 0, 1)
     return ops.MemoryFiles(
         project_id=project_id,
         project=state.projects.name(project_id),
@@ -127,7 +119,7 @@ def settings(state: State, arguments: ops.Settings, progress: Progress) -> ops.S
     """Return the settings of the files of now and the caller's variables."""
     variables = dict(variable.partition("=")[::2] for variable in arguments.variables)
     held = what_holds(state.home, arguments.root, variables)
-    return arguments.read_answer({**held, "changed_since_daemon": is_outdated(state.settings_stamp, state.home)})
+    return arguments.read_answer({**held, "changed_since_daemon": is_outdated(state.held.stamp, state.home)})
 
 
 def status(state: State, arguments: ops.Status, progress: Progress) -> ops.StatusFound:
@@ -137,8 +129,8 @@ def status(state: State, arguments: ops.Status, progress: Progress) -> ops.Statu
 
 def stop(state: State, arguments: ops.Stop, progress: Progress) -> ops.Stopped:
     """Have the daemon leave."""
-    state.stopped_ns = time.time_ns()
-    state.leaving.set()
+    state.life.stopped_ns = time.time_ns()
+    state.life.leaving.set()
     return ops.Stopped(pid=os.getpid())
 
 
@@ -151,14 +143,15 @@ def rebuild(state: State, progress: Progress = no_report) -> int:
     services.tasks.rebuild()
 
     def report(done: int, total: int) -> None:
-        state.rebuilding = "indexing %d of %d" % (done, total)
+        state.jobs.progress = "indexing %d of %d" % (done, total)
         progress("index", done, total)
 
     try:
-        return repairing.rebuild(services.store, services.indexer, report)
+        return repairing.rebuild(services.store, services.keep.indexer, report)
     finally:
-        state.rebuilding = ""
+        state.jobs.progress = ""
         memory.give_back()
+        vectors.embed_left(state)
 
 
 def mend(state: State, progress: Progress = no_report, *, is_requested: bool = False) -> ops.Repaired:
@@ -167,9 +160,10 @@ def mend(state: State, progress: Progress = no_report, *, is_requested: bool = F
     damage = services.store.damage()
     report = lambda done, total: progress("repair", done, total)  # noqa: E731
     intake.drain(state)
-    done = repairing.repair(services.store, services.ingest, state.sessions, report)
+    dropped = ReviewLog(state.home).dropped()
+    done = repairing.repair(services.store, services.ingest, state.sessions, report, dropped)
     services.tasks.rebuild()
-    derived.renew(state, state.projects.scopes())
+    derived.publish_of(state, state.projects.scopes())
     intake.save_small(state)
     if is_requested or (not done.missing and all(note.is_minor for note in damage)):
         services.store.clear_damage()
@@ -186,8 +180,7 @@ def look(state: State) -> None:
     """Have the store checked when something failed: files that vanished."""
     if not state.is_open:
         return
-    if state.services.result().store.is_suspect and time.monotonic() - state.rechecked_s > RECHECK_APART_S:
-        state.rechecked_s = time.monotonic()
+    if state.services.result().store.is_suspect and state.times.is_due("recheck", RECHECK_APART_S):
         state.jobs.submit("look at the store", lambda: _recheck(state))
 
 
@@ -223,8 +216,4 @@ def settle(state: State, progress: Progress = no_report) -> ops.Settled:
     services.store.upkeep()
     intake.save_small(state)
     state.jobs.failing.clear()  # all that jobs do by themselves has just been done
-    return ops.Settled(
-        taken=taken,
-        consolidated=consolidated,
-        waiting=len(spool.waiting(state.home)),
-    )
+    return ops.Settled(taken=taken, consolidated=consolidated, waiting=len(spool.waiting(state.home)))

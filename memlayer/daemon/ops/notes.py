@@ -1,7 +1,5 @@
 """Operations on notes that a language model writes: state, refusals, earlier sessions."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -13,6 +11,7 @@ from memlayer.daemon.ops.requests import Progress, project_of, services_of
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import batches, derived, reading
 from memlayer.edge.capture.payload import clean
+from memlayer.edge.redaction.session_values import Heard
 from memlayer.errors import UserError
 from memlayer.indexing.retracted import not_left
 from memlayer.kinds import Author, Category
@@ -29,13 +28,7 @@ from memlayer.text.context_block import bare_id, flatten
 from memlayer.turns.outcome import output_of
 from memlayer.wire import notes as ops
 from memlayer.wire import tools as tool_ops
-from memlayer.wire.notes import (
-    NotesState,
-    ProjectEstimate,
-    RefusedNote,
-    RefusedNotesFound,
-    SessionsRead,
-)
+from memlayer.wire.notes import NotesState, ProjectEstimate, RefusedNote, RefusedNotesFound, SessionsRead
 
 USUAL_ANSWER_TOKENS = 500
 POLL_S = 0.2
@@ -100,7 +93,8 @@ def writing(state: State, arguments: tool_ops.MemRemember) -> Session:
 def write(state: State, session: Session, arguments: tool_ops.MemRemember) -> tool_ops.TextForModel:
     """Keep a note of a session's own model, checked like a reader's."""
     given = (arguments.text, arguments.headline, arguments.subject)
-    text, headline, subject = (flatten(clean(part)) for part in given)
+    with Heard(session.id):
+        text, headline, subject = (flatten(clean(part)) for part in given)
     note = DraftNote(
         arguments.kind, text, clean(arguments.quote), 0, arguments.files[:MAX_FILES],
         replaces=tuple(map(bare_id, arguments.replaces)), headline=headline, subject=subject,
@@ -109,7 +103,7 @@ def write(state: State, session: Session, arguments: tool_ops.MemRemember) -> to
     if (text, headline, subject) != tuple(map(flatten, given)):
         kept = Kept(refused=[checks.RefusedNote(note, checks.Refusal.SECRET)])
     else:
-        kept = state.jobs.submit("keep a session's note", partial(_keep_own, state, session, note)).result()
+        kept = derived.written(state, "own note", partial(_keep_own, state, session, note))
     if kept.notes:
         [made] = kept.notes
         lost = "" if made.headline or not headline else WITHOUT_HEADLINE
@@ -135,7 +129,6 @@ def _keep_own(state: State, session: Session, note: DraftNote) -> Kept:
     log.refused += [row.as_row(at_ms) for row in kept.refused]
     log.questions += [asdict(row) for row in kept.questions]
     services.readings.put(log)
-    derived.memories_changed(state, {session.project_id})
     return kept
 
 
@@ -271,13 +264,13 @@ def _wait(state: State, reader: SessionReader, ids: list[str], progress: Progres
     while left:
         wanted = set(reader.readings.wanted())
         left = [session_id for session_id in ids if session_id in wanted]
-        state.last_request = time.monotonic()  # somebody waits: no time to leave for being idle
+        state.life.last_request = time.monotonic()  # somebody waits: no time to leave for being idle
         try:
             progress("read sessions", len(ids) - len(left), len(ids))
         except OSError:
             reader.readings.unwant(left)
             raise
-        if state.leaving.is_set():
+        if state.life.leaving.is_set():
             return len(left), "the daemon is leaving; the next one goes on"
         if left and not state.reader.pending:
             if reader.is_paused:

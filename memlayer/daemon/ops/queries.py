@@ -1,15 +1,12 @@
 """Read operations on memories: recall, search, show, list, and their uses."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from memlayer import compose
-from memlayer.consolidation import lineage
-from memlayer.daemon.ops.disclosure import note_opened
+from memlayer.daemon.ops.disclosure import A_MODEL, note_opened
 from memlayer.daemon.ops.requests import (
     Progress,
     about_given,
@@ -33,10 +30,10 @@ from memlayer.give.recall import Recalled
 from memlayer.give.search import Filters, Found, Search, find
 from memlayer.give.snippet import snippet
 from memlayer.give.standing_orders import orders_in_force
-from memlayer.growth.facts import facts_of
-from memlayer.growth.levels import CRITERIA, Level, grow
+from memlayer.growth.levels import CRITERIA, Level, facts_of, grow
+from memlayer.keep import keep
 from memlayer.kinds import Category, Kind
-from memlayer.memory_files.locations import FileLines
+from memlayer.memory_files.sync import FileLines
 from memlayer.model import CITED, GLOBAL, SHOWN, Event, Memory, Usage
 from memlayer.ports import MemoryQuery, Store, UsageQuery, memories_by_id
 from memlayer.records.usages import MANY, sessions_citing, uses_within
@@ -63,7 +60,7 @@ def recall(state: State, arguments: ops.Recall, progress: Progress) -> ops.Recal
     scope = state.scope(project_id)
     session_id = session_named(state, arguments.session_id, scope)
     session = state.sessions.get(session_id) if session_id else None
-    rules = state.rules_for(place).recall
+    rules = state.held.rules_for(arguments.project_dir).recall
     marks = code_check.look(state, project_id, place.root)
     recalled = services.recall.answer(redact(arguments.prompt), scope, rules, session, marks=marks)
     mode, why = state.mode()
@@ -78,7 +75,7 @@ def recall(state: State, arguments: ops.Recall, progress: Progress) -> ops.Recal
         took_ms=round(recalled.took_ms, 2),
         candidates=[
             _candidate(candidate, recalled, services if arguments.is_explained else None)
-            for candidate in recalled.candidates
+            for candidate in recalled.ranked
         ],
     )
 
@@ -87,7 +84,7 @@ def _candidate(candidate: Candidate, recalled: Recalled, services: compose.Servi
     """Return a candidate; services: None where nobody reads those left out."""
     text = candidate.snippet
     if not text and recalled.query and services is not None:  # left out: a short look at it
-        text = snippet(candidate.chunk.text, services.terms.weights(recalled.query.terms), LEFT_OUT_CHARS)
+        text = snippet(candidate.chunk.text, services.retriever.terms.weights(recalled.query.terms), LEFT_OUT_CHARS)
     return ops.Candidate.of(
         candidate,
         score=candidate.score.score,
@@ -118,12 +115,12 @@ def search(state: State, arguments: ops.Search, progress: Progress) -> ops.Hits:
         is_named=is_named,
     )
     rules = state.rules.recall
-    finder = Search(services.store, services.retriever, services.outcomes, rules.weights, rules.candidates)
+    finder = Search(services.store, services.retriever, services.recall.outcomes, rules.weights, rules.candidates)
     hits = finder.find(
         query, scope, filters, arguments.limit, arguments.min_score, lambda memory: lines.of(memory).path
     )
     mode, why = state.mode()  # as it is after the query was embedded, or not
-    rarity = services.terms.weights(query.terms)
+    rarity = services.retriever.terms.weights(query.terms)
     marks = code_check.of_folder(state, arguments.project_dir)
 
     def row(hit: Found) -> ops.Hit:
@@ -161,7 +158,7 @@ def show(state: State, arguments: ops.Show, progress: Progress) -> ops.Matches:
     scope = scope_of(state, arguments.limit_dir)
     by_name = {name: named(services.store, name, scope) for name in map(bare_id, arguments.ids)}
     matches = {memory.id: memory for memories in by_name.values() for memory in memories}
-    note_opened(state, list(matches.values()), arguments.session_id)
+    note_opened(state, list(matches.values()), A_MODEL if arguments.limit_dir else "")
     return ops.Matches(
         matches=[_match(state, services, memory) for memory in matches.values()],
         unknown=[name for name, memories in by_name.items() if not memories],
@@ -176,8 +173,8 @@ def _turns(store: Store, ids: Sequence[str]) -> list[Memory]:
 def _match(state: State, services: compose.Services, memory: Memory) -> ops.Shown:
     store = services.store
     events = store.events(ids=memory.source_ids)
-    turn = lineage.own_turn(store, memory)
-    around = lineage.turns_around(store, turn, NEIGHBOURS) if turn is not None else []
+    turn = keep.own_turn(store, memory)
+    around = keep.turns_around(store, turn, NEIGHBOURS) if turn is not None else []
     older = store.memories(MemoryQuery(superseded_by=[memory.id]))
     newer = store.memories(MemoryQuery(ids=[memory.superseded_by])) if memory.superseded_by else []
     return ops.Shown(
@@ -232,13 +229,13 @@ def _quotes(memory: Memory, events: Sequence[Event]) -> list[ops.Quote]:
 def list_memories(state: State, arguments: ops.List, progress: Progress) -> ops.Memories:
     """Return memories of a project and every project, newest first."""
     store, folder, category = services_of(state).store, arguments.project_dir, category_given(arguments.category)
-    project_id = project_of(state, folder, is_global=arguments.is_global)
+    project_id = project_of(state, folder)
     if arguments.rules:
         orders = orders_in_force(store, project_id or GLOBAL)[: arguments.limit]
         return ops.Memories(memories=[memory_row(state, memory) for memory in orders])
     session_id = session_named(state, arguments.session_id, scope_of(state, folder))
     wanted = [(project_id, category)] if project_id or not folder else []
-    if folder and project_id != GLOBAL and state.has_global and category in (None, Category.CORE):
+    if folder and project_id != GLOBAL and state.derived.has_global and category in (None, Category.CORE):
         wanted.append((GLOBAL, Category.CORE))
     memories = [
         memory
@@ -281,7 +278,7 @@ def _worded_anew(
 def citations(state: State, arguments: ops.Citations, progress: Progress) -> ops.Cited:
     """Return memories by use: newest, most cited, or never cited."""
     store, folder, order = services_of(state).store, arguments.project_dir, arguments.order
-    days = arguments.days or (DEFAULT_DAYS if order else 0)
+    days = DEFAULT_DAYS if order else 0
     since_ms = int(time.time() * 1000) - days * DAY_MS if days else 0
     project_id = project_of(state, folder)
     if folder and not project_id:

@@ -1,7 +1,5 @@
 """Types and lookups shared by the handlers of operations."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from inspect import isfunction, signature
@@ -15,7 +13,7 @@ from memlayer.errors import UserError
 from memlayer.give.retriever import Score
 from memlayer.give.search import split_about
 from memlayer.kinds import Category
-from memlayer.model import GLOBAL, Memory, Scope
+from memlayer.model import Memory, Scope
 from memlayer.ports import MemoryQuery, Store
 from memlayer.records.sessions import Session
 from memlayer.text.context_block import bare_id, day_of, flatten, quoted
@@ -54,9 +52,9 @@ def services_of(state: State) -> compose.Services:
     return services
 
 
-def project_of(state: State, folder: str, *, is_global: bool = False) -> str:
+def project_of(state: State, folder: str) -> str:
     """Return a folder's project id; "" for none and an unknown one."""
-    return GLOBAL if is_global else state.projects.find(folder)[0] if folder else ""
+    return state.projects.find(folder)[0] if folder else ""
 
 
 def limit_of(state: State, folder: str) -> str:
@@ -165,10 +163,11 @@ def memory_row(state: State, memory: Memory) -> ops.MemoryRow:
 def row_of(state: State, memory: Memory, kind: type[MemoryKind], **more: Any) -> MemoryKind:
     """Return a memory as a row of a kind with further fields."""
     project = state.projects.name(memory.project_id)
-    return memory.as_row(kind, **{"text": marked_text(memory), "project": project, **more})
+    host = state.sessions.host_of(memory.session_id)
+    return memory.as_row(kind, **{"text": marked_text(memory), "project": project, "host": host, **more})
 
 
 def score_parts(score: Score) -> dict[str, float | None]:
-    """Return the parts of a score, rounded to four digits."""
-    parts = {name: value for name, value in asdict(score).items() if name != "score"}
+    """Return the parts of a score, rounded. `vector` tells the cosine."""
+    parts = {name: value for name, value in asdict(score).items() if name not in ("score", "cosine")}
     return {name: None if value is None else round(value, 4) for name, value in parts.items()}

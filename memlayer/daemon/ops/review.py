@@ -1,8 +1,5 @@
 """Operations on memories under review: the list, a decision, its undoing."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from typing import TypeVar
 
 from memlayer.daemon.ops.requests import Progress, memory_row, one_named, project_of, services_of
@@ -10,10 +7,11 @@ from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import derived
 from memlayer.edge.capture.payload import clean
 from memlayer.errors import UserError
+from memlayer.keep import keep
 from memlayer.kinds import Category, Kind
 from memlayer.model import Memory, citation_of, unix_ms
-from memlayer.notes.review import How, Review, ReviewedMemory, ReviewedProject, ReviewReason
-from memlayer.notes.review_log import ReviewLog
+from memlayer.notes.review import How, Review, ReviewedMemory, ReviewedProject, ReviewLog, ReviewReason
+from memlayer.ports import Store
 from memlayer.tasks.book import TaskQuestion
 from memlayer.tasks.matcher import named
 from memlayer.text.context_block import bare_id, quoted
@@ -47,9 +45,9 @@ def decide(state: State, arguments: ops.Decide, progress: Progress) -> ops.Decid
     other = one_named(store, arguments.other) if arguments.other else None
     if other is not None and (other.id == memory.id or other.project_id != memory.project_id or not other.holds):
         raise UserError(f"{other.key} cannot be merged with {memory.key}: give another memory in force of its project")
-    item = _item_of(reviewer.items(place, unix_ms()), memory, is_any=how is How.DROP)
+    item = _item_of(services_of(state).store, reviewer.items(place, unix_ms()), memory, is_any=how is How.DROP)
     text = clean(arguments.text).strip()
-    decided = _written(state, lambda: reviewer.decide(item, how, unix_ms(), text=text, other=other))
+    decided = derived.written(state, "review", lambda: reviewer.decide(item, how, unix_ms(), text=text, other=other))
     return ops.Decided(how=how, memory=memory_row(state, decided))
 
 
@@ -60,8 +58,8 @@ def _answered(state: State, reviewer: Review, place: ReviewedProject, how: How, 
         raise UserError("No question is known by %s. `memlayer review` lists them" % quoted(arguments.id_))
     [question, *_] = asked
     task_id = _meant(question, arguments.other) if how is How.YES else ""
-    memory = _written(state, lambda: reviewer.answer(question, task_id, unix_ms()))
-    return ops.Decided(how=how, memory=memory_row(state, memory) if memory is not None else None)
+    memory = derived.written(state, "review", lambda: reviewer.answer(question, task_id, unix_ms()))
+    return ops.Decided(how, memory_row(state, memory), question.wish) if memory is not None else ops.Decided(how)
 
 
 def _meant(question: TaskQuestion, name: str) -> str:
@@ -76,11 +74,11 @@ def _meant(question: TaskQuestion, name: str) -> str:
 def undo(state: State, arguments: ops.UndoReview, progress: Progress) -> ops.Decided:
     """Take the last decision of a project back."""
     reviewer, project_id = _review_of(state), _place_of(state, arguments.project_dir).project_id
-    decision, memory = _written(state, lambda: reviewer.undo(project_id))
+    decision, memory = derived.written(state, "review", lambda: reviewer.undo(project_id))
     return ops.Decided(how=decision.how, memory=memory_row(state, memory) if memory is not None else None)
 
 
-def _item_of(items: list[ReviewedMemory], memory: Memory, *, is_any: bool) -> ReviewedMemory:
+def _item_of(store: Store, items: list[ReviewedMemory], memory: Memory, *, is_any: bool) -> ReviewedMemory:
     """Return the item about a memory, from its side.
 
     is_any: any core memory in force but a task may be meant. Raises UserError for none.
@@ -90,8 +88,7 @@ def _item_of(items: list[ReviewedMemory], memory: Memory, *, is_any: bool) -> Re
             return item
         if item.against is not None and item.against.id == memory.id:
             return ReviewedMemory(memory, item.reason, item.why, item.memory)
-    if not memory.holds:
-        raise UserError(f"{memory.key} holds no more. `memlayer edit --restore` brings it back")
+    keep.refuse_ended(store, memory)
     if is_any and memory.category is Category.CORE and memory.known_kind is not Kind.TASK:
         return ReviewedMemory(memory, ReviewReason.UNWANTED, "")
     raise UserError(f"{memory.key} is not under review. `memlayer edit` and `memlayer forget` change any memory")
@@ -122,15 +119,3 @@ def _place_of(state: State, folder: str) -> ReviewedProject:
     return ReviewedProject(
         project_id, state.projects.root(project_id), lambda at_ms: sum(last > at_ms for last in moments)
     )
-
-
-def _written(state: State, change: Callable[[], Value]) -> Value:
-    """Have the writer make a change and publish it."""
-
-    def job() -> Value:
-        value = change()
-        derived.memories_changed(state, services_of(state).consolidator.changed_projects())
-        return value
-
-    result: Value = state.jobs.submit("review %d" % id(change), job).result()
-    return result

@@ -1,8 +1,5 @@
 """Operations on sessions: their facts, and the notes given."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Mapping
 from typing import Any
 
 from memlayer.daemon.ops.requests import Progress, limit_of, project_of, scope_of, services_of, session_named
@@ -25,8 +22,9 @@ def given(state: State, arguments: ops.Given, progress: Progress) -> GivenPrompt
     store = services_of(state).store
     folder, limit = arguments.project_dir, arguments.limit
     project_id = project_of(state, folder)
-    recorded = record.entries(state.home)
-    session_id = _session_on_record(state, arguments.session_id, recorded, folder)
+    gone = services_of(state).forget.tombstones  # the record holds ids alone, also of forgotten prompts
+    recorded = [entry for entry in record.entries(state.home) if entry["event_id"] not in gone]
+    session_id = session_named(state, arguments.session_id, scope_of(state, folder))
     entries = [
         entry
         for entry in recorded
@@ -41,17 +39,8 @@ def given(state: State, arguments: ops.Given, progress: Progress) -> GivenPrompt
     prompts = with_texts(entries[:limit], store, state.home)
     for prompt in prompts:
         prompt.project = state.projects.name(prompt.project_id)
+        prompt.host = state.sessions.host_of(prompt.session_id)
     return GivenPrompts(prompts=prompts)
-
-
-def _session_on_record(state: State, start: str, recorded: Iterable[Mapping[str, Any]], folder: str) -> str:
-    """Return a session's id by its start; else as given.
-
-    A forgotten session is on record by its prompts alone. Raises UserError for several.
-    """
-    if not start or state.sessions.named(start):
-        return session_named(state, start, scope_of(state, folder))
-    return next((str(entry["session_id"]) for entry in recorded if entry["session_id"].startswith(start)), start)
 
 
 def sessions(state: State, arguments: ops.Sessions, progress: Progress) -> SessionsFound:

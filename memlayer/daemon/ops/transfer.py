@@ -1,12 +1,11 @@
 """Operations that import transcripts, and export and import memories."""
 
-from __future__ import annotations
-
 import logging
 import os
 import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,8 +16,8 @@ from memlayer.daemon.resources.jobs import go_second
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import intake, vectors
 from memlayer.errors import UserError
-from memlayer.transcripts import branches, discovery
-from memlayer.transcripts.discovery import Transcript
+from memlayer.transcripts import discovery, sources
+from memlayer.transcripts.discovery import BROKEN_FILE, UNREADABLE, Transcript
 from memlayer.transcripts.importer import Gathered, TranscriptHistory
 from memlayer.transfer import export as exporting
 from memlayer.wire import transfer as ops
@@ -35,17 +34,11 @@ def import_history(state: State, arguments: ops.Import, progress: Progress) -> o
     between two batches.
     """
     services = services_of(state)
-    is_rehearsal, is_anew = arguments.dry_run, arguments.again
+    is_rehearsal = arguments.dry_run
     started, counts = time.monotonic(), ops.Imported()
     with _running(state, progress, is_rehearsal) as run:
         go_second()
-        if is_anew and not is_rehearsal:
-            services.imports.restart()
-        gathered = Gathered(
-            services.imports,
-            None if is_rehearsal else lambda events: run.touched.update(_take(state, services, events)),
-            is_anew=is_anew,
-        )
+        gathered = Gathered(services.imports, None if is_rehearsal else lambda events: _take(state, services, events))
         tombstones = services.forget.tombstones
         history = TranscriptHistory(
             services.store, state.sessions, gathered, lambda folder: state.projects.find(folder)[0], tombstones
@@ -60,24 +53,27 @@ def import_history(state: State, arguments: ops.Import, progress: Progress) -> o
             at(0)
             try:
                 left = _gather(gathered, history, file, counts, at)
-            except OSError as bad:
+            except (OSError, *BROKEN_FILE) as bad:
                 if run.is_gone:
                     raise
-                log.warning("transcript not readable: %s", bad.strerror)
-                counts.skip("files that cannot be read")
+                log.warning("transcript not readable: %s", getattr(bad, "strerror", None) or type(bad).__name__)
+                counts.skip(UNREADABLE)
             else:
                 if left and not is_rehearsal:
                     gathered.flush()
                     leave = partial(intake.leave, state, file.session_id, left)
-                    run.touched |= state.jobs.submit("leave " + file.session_id, leave).result()
+                    state.jobs.submit("leave " + file.session_id, leave).result()
             before += file.size
         gathered.flush()
     if not is_rehearsal:
+        hosts = history.preview.hosts()
         for session in sessions_of(state):
-            state.sessions.restore(session)
+            state.sessions.restore(session.changed(host=session.host or hosts.get(session.id, "")))
         state.sessions.save_changed()
     return counts.changed(
         skipped=dict(sorted(counts.skipped.items(), key=lambda item: -item[1])),
+        found=history.preview.rows(),
+        problems=history.preview.problems(),
         dry_run=is_rehearsal,
         unembedded=0 if is_rehearsal else vectors.missing(state),
         seconds=round(time.monotonic() - started, 2),
@@ -94,7 +90,7 @@ def _gather(
     for batch in history.batches(file, counts, at):
         gathered.add(batch)
         at(batch.offset)
-    return branches.left_prompts(file.path) if counts.files > known and not file.is_agent else ()
+    return history.left() if counts.files > known else ()
 
 
 def export(state: State, arguments: ops.Export, progress: Progress) -> ops.Exported:
@@ -103,8 +99,8 @@ def export(state: State, arguments: ops.Export, progress: Progress) -> ops.Expor
     path = arguments.path
     if not os.path.isabs(path):
         raise UserError("path: an absolute path is expected")
-    if os.path.lexists(path) and not arguments.force:
-        raise UserError(f"{path} exists already. Add --force to replace it")
+    if os.path.lexists(path):
+        raise UserError(f"{path} is there already. Give another name")
     state.jobs.submit("take in", lambda: intake.take_in(state)).result()
     state.sessions.save_changed()
     return exporting.write(
@@ -121,33 +117,28 @@ def import_export(state: State, arguments: ops.ImportExport, progress: Progress)
             path, services.store, state.projects, state.sessions, services.forget.tombstones
         )
     except OSError as bad:
-        raise UserError(f"{path}: {bad.strerror}") from bad
+        raise UserError(f"{path}: {bad.strerror or str(bad)}") from bad
     with _running(state, progress, is_rehearsal) as run:
         for part in exported.parts(is_rehearsal):
-
-            def job() -> set[str]:
-                return exported.take(part, services.indexer)  # noqa: B023 - run before the next round
-
             if not is_rehearsal:
-                run.touched |= state.jobs.submit("import %d" % id(part), job).result()
+                state.jobs.submit("import %d" % id(part), partial(exported.take, part, services.keep)).result()
             run.report("import", part.offset, exported.size)
     return exported.counts
 
 
 class _Run:
-    """A running import. touched: project ids; is_gone: its client has left."""
+    """A running import. is_gone: its client has left."""
 
     def __init__(self, state: State, progress: Progress) -> None:
         self._state = state
         self._progress = progress
-        self.touched: set[str] = set()
         self.is_gone = False
 
     def report(self, phase: str, done: int, total: int) -> None:
         """Report a phase. Raises OSError or UserError when all ends."""
-        if self._state.leaving.is_set():
+        if self._state.life.leaving.is_set():
             raise UserError("the daemon is leaving; what was imported stays, run it again for the rest")
-        self._state.last_request = time.monotonic()  # somebody waits: no time to leave for being idle
+        self._state.life.last_request = time.monotonic()  # somebody waits: no time to leave for being idle
         try:
             self._progress(phase, done, total)
         except OSError:
@@ -172,8 +163,8 @@ def _running(state: State, progress: Progress, is_rehearsal: bool) -> Iterator[_
         try:
             yield run
         finally:
-            if run.touched:
-                intake.publish_arrived(state, run.touched)
+            if not is_rehearsal:
+                intake.publish_arrived(state)
     finally:
         state.importing.release()
         if not is_rehearsal:
@@ -183,14 +174,18 @@ def _running(state: State, progress: Progress, is_rehearsal: bool) -> Iterator[_
 
 def _chosen(state: State, arguments: ops.Import, counts: ops.Imported) -> list[Transcript]:
     """Return the files to read, in order. Raises UserError."""
+    origins = arguments.origins or (ops.Origin(paths=arguments.paths),)
+    unknown = [origin.agent for origin in origins if origin.agent not in sources.SOURCES]
+    if unknown:
+        raise UserError(f"No sessions of {unknown[0]} can be read")
     try:
-        files = discovery.find(list(arguments.paths), counts.skip)
+        files = [file for origin in origins for file in sources.find(origin.agent, origin.paths, counts.skip)]
     except OSError as bad:
-        raise UserError(f"{bad.filename}: {bad.strerror}") from bad
-    if not arguments.subagents:
-        left = [file for file in files if not file.is_agent]
-        counts.skip("files of sub-agents", len(files) - len(left))
-        files = left
+        raise UserError(f"{bad.filename or 'a path'}: {bad.strerror or str(bad) or type(bad).__name__}") from bad
+    files = [_placed(state, file, arguments.project_dir) for file in files]
+    left = [file for file in files if not file.is_agent]
+    counts.skip("files of sub-agents", len(files) - len(left))
+    files = left
     if arguments.project_dir:
         project_id, place = state.projects.find(arguments.project_dir)
         belongs: dict[str, bool] = {}
@@ -208,16 +203,25 @@ def _chosen(state: State, arguments: ops.Import, counts: ops.Imported) -> list[T
     return discovery.in_order(files, since_ms)
 
 
-def _take(state: State, services: compose.Services, events: list[dict[str, Any]]) -> set[str]:
-    """Take events in by the writer; return the touched projects' ids."""
+def _placed(state: State, file: Transcript, given: str) -> Transcript:
+    """Return a session with the folder that it belongs to here.
 
-    def job() -> set[str]:
+    A clone that is gone is known by its remote. given: for an agent whose sessions have no folder.
+    """
+    if not sources.SOURCES[file.agent].has_folders:
+        return replace(file, cwd=given)
+    if file.remote and not os.path.isdir(file.cwd):
+        return replace(file, cwd=state.projects.root_of_remote(file.remote) or file.cwd)
+    return file
+
+
+def _take(state: State, services: compose.Services, events: list[dict[str, Any]]) -> None:
+    """Take events in by the writer."""
+
+    def job() -> None:
         go_second()
-        touched = services.ingest.take(events, is_history=True)
-        state.drains += 1
-        if state.drains % UPKEEP_EVERY == 0:
+        services.ingest.take(events, is_history=True)
+        if state.times.is_round("drain", UPKEEP_EVERY):
             services.store.upkeep()
-        return touched
 
-    done: set[str] = state.jobs.submit("import %d" % id(events), job).result()
-    return done
+    state.jobs.submit("import %d" % id(events), job).result()

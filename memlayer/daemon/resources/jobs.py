@@ -1,7 +1,5 @@
 """Threads that do job after job, and their priority."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os
@@ -28,7 +26,7 @@ class Jobs:
         self._waiting: dict[str, Future[Any]] = {}
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
-        self.running = ""
+        self.running = self.progress = ""  # the job, and how far it is, for people
         self.failing: dict[str, str] = {}  # first word of a job's name -> how it failed, until one of them succeeds
 
     def start(self) -> None:

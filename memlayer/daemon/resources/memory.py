@@ -1,7 +1,5 @@
 """Memory of the daemon's process."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import os

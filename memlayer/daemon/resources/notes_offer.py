@@ -1,14 +1,14 @@
 """Offers of notes, and questions that wait, for the person."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
+import os
 import threading
 import time
 from typing import TYPE_CHECKING
 
 from memlayer.config import Settings
+from memlayer.config.providers import program_path
 from memlayer.edge.counting import counted
 from memlayer.edge.home import paths
 from memlayer.errors import ShareError
@@ -18,19 +18,23 @@ if TYPE_CHECKING:
     from memlayer.records.sessions import Session
 
 log = logging.getLogger(__name__)
-MAX_OFFERS = 3  # ever
+MAX_OFFERS = 2  # ever, a week apart
 WEEK_MS = 7 * 86_400_000
 LINE = (
-    "memlayer: shall Claude write notes for later sessions as it works? No call, nothing leaves: "
-    "/memlayer:memory-notes on --by session. Or shall your own `claude` (haiku) read each finished session, about "
-    "7,000 tokens of your plan: /memlayer:memory-notes on (off: never asked again; alone it says more)."
+    "memlayer: shall Claude write notes for later sessions as it works? That takes no further call of a model, and "
+    "nothing leaves this machine. Yes: /memlayer:memory-notes on --by session.%s Never ask again: "
+    "/memlayer:memory-notes off. More about it: /memlayer:memory-notes."
+)
+BY_CLAUDE = (
+    " Or shall your own `claude` (haiku) read each finished session, about 7,000 tokens of your plan: "
+    "/memlayer:memory-notes on."
 )
 TEAM_LINE = (
     "memlayer: this repository brings notes of a team (%d). None is used until you type /memlayer:memory-team accept; "
     "/memlayer:memory-team shows the state."
 )
 QUESTIONS_LINE = (
-    "memlayer: %s on open work and whether it is done: /memlayer:memory-review answers them (told once a week)."
+    "memlayer: %s: is a piece of work that you spoke of done? Answer in /memlayer:memory-review (told once a week)."
 )
 # For the session's own model, once the person said yes to it. Some 150 tokens a note, and these.
 BY_SESSION_LINE = (
@@ -50,31 +54,30 @@ def line(home: str, settings: Settings) -> str:
     It has none once a provider was chosen, `rules` included, or the session's model, or notes are off. It is on disk as
     made before it is made.
     """
-    chosen = (settings.origin("consolidation." + name) for name in ("provider", "by_session"))
-    is_chosen = any(origin != "default" for origin in chosen)
+    is_chosen = any(settings.origin("consolidation." + name) != "default" for name in ("provider", "by_session"))
     if is_chosen or not settings.notes.enabled or not settings.capture.enabled:
         return ""
     with _lock:
-        count = offers(home)
-        if count >= MAX_OFFERS:
-            return ""
+        count, path = offers(home), paths.notes_offered(home)
         try:
-            paths.write_whole(paths.notes_offered(home), b"%d\n" % (count + 1))
+            if count >= MAX_OFFERS or (count and time.time() - os.path.getmtime(path) < WEEK_MS / 1000):
+                return ""
+            paths.write_whole(path, b"%d\n" % (count + 1))
         except OSError as bad:
             log.warning("notes are not offered: %s", bad.strerror)
             return ""
-    return LINE
+    return LINE % (BY_CLAUDE if program_path() else "")
 
 
 def offers(home: str) -> int:
     """Return how often it was made; an unreadable count is the last."""
-    with contextlib.suppress(FileNotFoundError), open(paths.notes_offered(home), "rb") as file:
+    with contextlib.suppress(FileNotFoundError), paths.open_regular(paths.notes_offered(home)) as file:
         text = file.read(20).strip()
         return int(text) if text.isdigit() else MAX_OFFERS
     return 0
 
 
-def team_line(state: State, session: Session, root: str) -> str:
+def team_line(state: "State", session: "Session", root: str) -> str:
     """Return a line on a clone's team notes, once a project."""
     if any(other.team_told_ms for other in state.sessions.all() if other.project_id == session.project_id):
         return ""
@@ -90,7 +93,7 @@ def team_line(state: State, session: Session, root: str) -> str:
     return TEAM_LINE % offered
 
 
-def questions_line(state: State, session: Session) -> str:
+def questions_line(state: "State", session: "Session") -> str:
     """Return a line on questions about tasks that wait, once a week."""
     asked = state.services.result().tasks.questions(session.project_id) if session.project_id else []
     now_ms = int(time.time() * 1000)

@@ -1,7 +1,7 @@
 """Notices that tell a person which rules of their prompt were kept."""
 
-from __future__ import annotations
-
+import contextlib
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,8 +10,11 @@ from dataclasses import dataclass, field
 from memlayer.consolidation.rules.standing import laid_down
 from memlayer.edge.home.session_ids import AGENT_SESSION
 from memlayer.give.standing_orders import is_order
+from memlayer.keep.keep import Change
 from memlayer.kinds import Author
 from memlayer.model import Event, Memory, TurnId
+from memlayer.ports import Store, memories_by_id
+from memlayer.records import small_files
 
 MAX_EXPECTED = 200  # live prompts whose turns are not consolidated
 MAX_WAITING = 200  # sessions
@@ -26,14 +29,38 @@ DOUBTED = "memlayer still keeps: %s (let it go: /memory-review drop %s)"
 class RuleNotices:
     """Rules of live prompts, until the person is told. Thread-safe.
 
-    In memory alone: a line that a restart of the daemon takes away is not worth a file.
+    file: keeps the ids of rules that wait, "" for none: the daemon may leave before the next session. orders_due:
+    sessions that were told no rules after a compaction.
     """
 
+    file: str = ""
+    orders_due: set[str] = field(default_factory=set)
     _expected: OrderedDict[TurnId, bool] = field(default_factory=OrderedDict)  # turn -> whether a rule was seen in it
     _waiting: OrderedDict[str, list[Memory]] = field(default_factory=OrderedDict)  # by session id
     _asked: OrderedDict[str, list[Memory]] = field(default_factory=OrderedDict)  # by session id, of unclear prompts
     _doubted: OrderedDict[str, list[Memory]] = field(default_factory=OrderedDict)  # by session id, that it may let go
     _changed: threading.Condition = field(default_factory=threading.Condition)
+
+    def load(self, store: Store) -> None:
+        """Take up the rules of an earlier daemon. Raises StoreError."""
+        known = small_files.read(self.file, list[dict[str, list[str]]]) or []
+        ids = [id_ for by_session in known for names in by_session.values() for id_ in names]
+        rules = memories_by_id(store, ids)
+        with self._changed:
+            for waiting, by_session in zip(self._lists, known, strict=False):
+                for session_id, names in by_session.items():
+                    waiting[session_id] = [rules[id_] for id_ in names if id_ in rules and rules[id_].holds]
+
+    @property
+    def _lists(self) -> tuple[OrderedDict[str, list[Memory]], ...]:
+        return self._waiting, self._asked, self._doubted
+
+    def _save(self) -> None:
+        """Keep the ids of the rules that wait, by session."""
+        known = [{session: [row.id for row in rows] for session, rows in one.items() if rows} for one in self._lists]
+        with contextlib.suppress(OSError):  # then a restart loses a line
+            if self.file and (any(known) or os.path.exists(self.file)):
+                small_files.write(self.file, known)
 
     def expect(self, turn: TurnId) -> None:
         """Note a live prompt, whose rules are to be told."""
@@ -61,6 +88,7 @@ class RuleNotices:
         with self._changed:
             if rules:
                 self._doubted[session_id] = list(rules)
+                self._save()
             while len(self._doubted) > MAX_WAITING:
                 self._doubted.popitem(last=False)
 
@@ -74,22 +102,26 @@ class RuleNotices:
         with self._changed:
             return any(has_rule and turn[0] == session_id for turn, has_rule in self._expected.items())
 
-    def consolidated(self, turns: Sequence[Memory], rules: Sequence[Memory]) -> None:
+    def consolidated(self, change: Change) -> None:
         """Take note of consolidated turns and of their new rules.
 
         An opinion is kept, too, but binds nobody: nothing is told of it.
         """
         with self._changed:
-            settled = {(turn.session_id, turn.prompt_id) for turn in turns}.intersection(self._expected)
-            for rule in rules:
+            settled = {(turn.session_id, turn.prompt_id) for turn in change.turns}.intersection(self._expected)
+            told = False
+            for rule in change.rules:
                 if (rule.session_id, rule.prompt_id) in settled and is_order(rule.known_kind, rule.text):
                     lines = self._asked if rule.by is Author.UNCLEAR else self._waiting
                     lines.setdefault(rule.session_id, []).append(rule)
+                    told = True
             for turn in settled:
                 del self._expected[turn]
             for lines in (self._waiting, self._asked):
                 while len(lines) > MAX_WAITING:
                     lines.popitem(last=False)
+            if told:
+                self._save()
             self._changed.notify_all()
 
     def wait(self, turn: TurnId, seconds: float) -> None:
@@ -110,11 +142,10 @@ class RuleNotices:
     def told(self, session_id: str, line: str) -> None:
         """Note that the line was given; newer rules wait."""
         with self._changed:
-            for rules, waiting in zip(
-                (self._waiting, self._asked, self._doubted), self._lines(session_id), strict=True
-            ):
+            for rules, waiting in zip(self._lists, self._lines(session_id), strict=True):
                 if line and line == waiting:
                     rules.pop(session_id)
+                    self._save()
 
     def hand_over(self, session_id: str, is_over: Callable[[str], bool]) -> None:
         """Give a starting session the untold rules of sessions that ended."""
@@ -126,8 +157,9 @@ class RuleNotices:
     def clear(self) -> None:
         """Drop all rules, since some may be forgotten."""
         with self._changed:
-            for rules in (self._waiting, self._asked, self._doubted):
+            for rules in self._lists:
                 rules.clear()
+            self._save()
 
 
 def line_of(rules: Sequence[Memory], words: str) -> str:

@@ -1,26 +1,31 @@
 """State shared by the daemon's handlers: settings, registries, services."""
 
-from __future__ import annotations
-
+import logging
+import math
 import os
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from memlayer import __version__, compose
 from memlayer.config import GIVING, Settings, load_project_settings, load_what_holds, settings_stamp
 from memlayer.daemon.resources.jobs import Jobs
 from memlayer.daemon.resources.memory import rss_bytes
 from memlayer.daemon.resources.rule_notices import RuleNotices
-from memlayer.daemon.resources.waiting import Waiting
+from memlayer.edge.bootstrap.program import Program
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
-from memlayer.edge.home.project import Place
+from memlayer.edge.home.project import settings_files
 from memlayer.edge.ipc import protocol
 from memlayer.errors import EmbedderError
+from memlayer.give.at_action import AtAction
+from memlayer.keep.keep import Change
 from memlayer.model import GLOBAL, Scope
 from memlayer.ports import Embedder
 from memlayer.records import small_files
@@ -32,8 +37,136 @@ from memlayer.transcripts.host_memory import HostMemory
 from memlayer.wire.upkeep import EmbeddingModel, StatusFound
 
 PROJECT_SETTINGS_KEPT_S = 2.0
+logger = logging.getLogger(__name__)
 Progress = Callable[[str, int, int], None]  # (phase, done, total)
 Send = Callable[[bytes, bytes], None]  # (tag, body). Raises OSError when the client has gone
+
+
+def _done() -> Future[Any]:
+    done: Future[Any] = Future()
+    done.set_result(None)
+    return done
+
+
+@dataclass
+class Waiting:
+    """The sessions with events that are not readable yet. Thread-safe.
+
+    taking: the last batch that was asked for. unfollowed: sessions with new answers, not looked at for branches. In
+    memory alone: events that a hook spooled by itself have no session here.
+    """
+
+    taking: Future[Any] = field(default_factory=_done)
+    unfollowed: set[str] = field(default_factory=set)
+    _heard: dict[tuple[str, str], int] = field(default_factory=dict)  # (project id, session id) -> its last event
+    _answered: dict[tuple[str, str], int] = field(default_factory=dict)  # the same for answers
+    _count: int = 0  # of events
+    _begun: int = 0  # of these when the last batch began
+    _readable: int = 0  # of these that can be read
+    _answering: set[str] = field(default_factory=set)  # ids of prompts
+    _changed: threading.Condition = field(default_factory=threading.Condition)
+
+    def heard(self, project_id: str, session_id: str, *, is_answer: bool) -> int:
+        """Note an event on disk; return how many the next batch has."""
+        with self._changed:
+            self._count += 1
+            self._heard[project_id, session_id] = self._count
+            if is_answer:
+                self._answered[project_id, session_id] = self._count
+            return self._count - self._begun
+
+    @property
+    def count(self) -> int:
+        """Number of events that cannot be read yet."""
+        with self._changed:
+            return self._count - self._readable
+
+    @property
+    def is_begun(self) -> bool:
+        """True while a batch has all events that cannot be read yet."""
+        with self._changed:
+            return self._readable < self._begun == self._count
+
+    def holds(self, project_id: str, session_id: str) -> bool:
+        """Return whether events of a session cannot be read yet."""
+        with self._changed:
+            return (project_id, session_id) in self._heard
+
+    def answered(self, project_id: str) -> frozenset[str]:
+        """Return a project's sessions with answers that cannot be read yet.
+
+        Until it is answered a turn tells nobody else anything.
+        """
+        with self._changed:
+            return frozenset(session_id for place, session_id in self._answered if place == project_id)
+
+    def wait_readable(self, job: Future[Any], wait_s: float) -> bool:
+        """Wait until a batch's events can be read, or its job ended."""
+        with self._changed:
+            until = self._count
+        job.add_done_callback(lambda _: self._wake())
+        with self._changed:
+            self._changed.wait_for(lambda: self._readable >= until or job.done(), max(0.0, wait_s))
+            return self._readable >= until
+
+    def _wake(self) -> None:
+        with self._changed:
+            self._changed.notify_all()
+
+    @contextmanager
+    def answering(self, event_id: str) -> Iterator[None]:
+        """Keep a prompt out of batches while recall answers it."""
+        with self._changed:
+            self._answering.add(event_id)
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._answering.discard(event_id)
+
+    @contextmanager
+    def batch(self) -> Iterator[Collection[str]]:
+        """Take in a batch; yields the ids of events to leave out."""
+        with self._changed:
+            self._begun = until = self._count
+            left_out = frozenset(self._answering)
+        yield left_out
+        with self._changed:
+            self._heard = {key: number for key, number in self._heard.items() if number > until}
+            self._answered = {key: number for key, number in self._answered.items() if number > until}
+            self._readable = until
+            self._changed.notify_all()
+
+
+class Timetable:
+    """When each work, by its name, was last done, and how often."""
+
+    def __init__(self) -> None:
+        self._done_s: dict[str, float] = {}  # monotonic clock
+        self._rounds: Counter[str] = Counter()
+
+    def since(self, work: str) -> float:
+        """Return the seconds since a work was done, endless for never."""
+        return time.monotonic() - self._done_s.get(work, -math.inf)
+
+    def done(self, work: str) -> None:
+        self._done_s[work] = time.monotonic()
+
+    def is_due(self, work: str, every_s: float) -> bool:
+        """Return whether a work is due; then it counts as done."""
+        is_due = self.since(work) > every_s
+        if is_due:
+            self.done(work)
+        return is_due
+
+    def is_round(self, work: str, every: int) -> bool:
+        """Count a run of a job; return whether it is the nth."""
+        self._rounds[work] += 1
+        return self._rounds[work] % every == 0
+
+    def forget(self, work: str) -> None:
+        """Have a work be due at once."""
+        self._done_s.pop(work, None)
 
 
 def no_report(phase: str, done: int, total: int) -> None:
@@ -55,6 +188,8 @@ class EmbedderSlot:
         self._embedder: Embedder | None = None
         self.why = "the embedding model is still loading"
         self.settled = threading.Event()  # loaded, or known not to load
+        self.behind_why = ""  # the provider's problem that may have left chunks without vectors
+        self.to_embed = 0  # chunks without a vector when the present embedding began
 
     def __call__(self) -> Embedder | None:
         return self._embedder
@@ -103,74 +238,25 @@ class ShareWork:
 
 
 @dataclass
-class State:
-    """State of one daemon.
+class HeldSettings:
+    """The settings that hold, and the rules made of them.
 
-    leaving: set when it is to go. last_request: for the idle clock. settings_problem: the first mistake in the
-    settings, one line. Then `settings` is their valid part. settings_stamp: of the settings that they were read from.
-    rules: made of the settings, once.
+    problem: the first mistake in the files, one line. Then `settings` is their valid part. stamp: of the files that
+    they were read from.
     """
 
     home: str
     settings: Settings
-    projects: Projects
-    sessions: Sessions
-    metrics: Metrics
-    settings_problem: str = ""
-    settings_stamp: str = ""
-    jobs: Jobs = field(default_factory=lambda: Jobs("writer"))
-    loader: Jobs = field(default_factory=lambda: Jobs("loader"))
-    reader: Jobs = field(default_factory=lambda: Jobs("reader"))  # reads sessions with a language model
-    share: ShareWork = field(default_factory=ShareWork)
-    recalls: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(8, thread_name_prefix="recall"))
-    embedder: EmbedderSlot = field(default_factory=EmbedderSlot)
-    services: Future[compose.Services] = field(default_factory=Future)
-    leaving: threading.Event = field(default_factory=threading.Event)
-    stopped_ns: int = 0  # when a person told it to go
-    started_ms: int = field(default_factory=lambda: int(time.time() * 1000))
-    last_request: float = field(default_factory=time.monotonic)
-    last_own_client: float = field(default_factory=time.monotonic)
-    drains: int = 0  # how often the spool was taken in
-    batches: int = 0  # of turns consolidated
-    published_s: float = 0.0  # when changes of consolidation were last published (monotonic clock)
-    unpublished: set[str] = field(default_factory=set)  # projects whose memories changed. The writer's
-    importing: threading.Lock = field(default_factory=threading.Lock)  # one import at a time
-    unfollowed: set[str] = field(default_factory=set)  # sessions with new answers, not looked at for branches
-    unfiled: set[str] = field(default_factory=set)  # projects whose memory files are behind. The writer's
-    orders_due: set[str] = field(default_factory=set)  # sessions that were told no rules after a compaction
-    filed_s: float = 0.0  # monotonic: when memory files were last written, and the extra ones looked at
-    extra_s: float = 0.0
-    has_global: bool = False  # some memories are for every project
-    topics_s: float = -1e9  # when due topics were last looked for (monotonic clock)
-    topics_ms: dict[str, int] = field(default_factory=dict)  # when a project's topics were last made
-    grown_s: float = -1e9  # when levels of memories were last computed (monotonic clock)
-    rested_s: float = 0.0  # when memory was last given back for want of requests (monotonic clock)
-    gc_s: float = -1e9  # when deletion by age was last begun by itself (monotonic clock)
-    opened_s: float = 0.0  # when the store was last begun to be opened (monotonic clock)
-    rechecked_s: float = -1e9  # when the store was last opened anew because something had failed (monotonic clock)
-    embedder_tried_s: float = 0.0  # when the embedding model was last loaded, or failed to (monotonic clock)
-    embedded_s: float = 0.0  # when chunks without a vector were last looked for (monotonic clock)
-    unembedded_why: str = ""  # the provider's problem that may have left chunks without vectors
-    is_slow_opening_logged: bool = False
-    rebuilding: str = ""  # progress of a rebuild of the index, for people
-    to_embed: int = 0  # chunks without a vector when the present embedding began
-    host_memory: HostMemory = field(default_factory=HostMemory)
-    rule_notices: RuleNotices = field(default_factory=RuleNotices)
-    waiting: Waiting = field(default_factory=Waiting)
-    rules: compose.Rules = field(init=False)
-    ground: Ground = field(init=False)
-    left_out: small_files.Folder[dict[str, str]] = field(init=False)  # of a project's start: citation -> why
-    _by_project: dict[str, tuple[float, compose.Rules]] = field(default_factory=dict)
-
+    problem: str = ""
+    stamp: str = ""
+    _by_folder: dict[str, tuple[float, compose.Rules]] = field(default_factory=dict)
     _file: tuple[int, int] | None = None  # modification time and size of the settings when they were read
 
     def __post_init__(self) -> None:
         self.rules = compose.Rules.of(self.settings)
-        self.ground = Ground(self.home)
-        self.left_out = small_files.Folder(paths.working_sets(self.home), dict[str, str])
         self._file = _file_of(self.home)
 
-    def read_settings(self) -> bool:
+    def read(self) -> bool:
         """Take changed settings of giving from the file; True if any."""
         file = _file_of(self.home)
         if file == self._file:
@@ -182,30 +268,103 @@ class State:
         before = self.settings
         self.settings = before if problem else before.model_copy(update=changed)
         if not problem and self.settings.model_dump() == settings.model_dump():
-            self.settings_stamp = stamp
+            self.stamp = stamp
         if self.settings == before:
             return False
         self.rules = compose.Rules.of(self.settings)
-        self._by_project.clear()
+        self._by_folder.clear()
         return True
 
-    def rules_for(self, place: Place) -> compose.Rules:
-        """Return the user's rules, with the changes of a project's own file."""
-        cached = self._by_project.get(place.root)
+    def rules_for(self, folder: str) -> compose.Rules:
+        """Return the user's rules, with the changes of a folder's project."""
+        cached = self._by_folder.get(folder)
         now = time.monotonic()
         if cached is not None and now - cached[0] < PROJECT_SETTINGS_KEPT_S:
             return cached[1]
-        if os.path.lexists(os.path.join(place.root, ".memlayer.yaml")):
-            rules = compose.Rules.of(self.settings.for_project(load_project_settings(place.root)))
-        else:
-            rules = self.rules
-        self._by_project[place.root] = (now, rules)
+        rules = self.rules
+        if settings_files(folder):
+            rules = compose.Rules.of(self.settings.for_project(load_project_settings(folder)))
+        self._by_folder[folder] = (now, rules)
         return rules
+
+
+@dataclass
+class Life:
+    """Who came to a daemon, and whether it is to go.
+
+    leaving: set when it is to go. stopped_ns: when a person said so. last_request: for the idle clock. begins_anew: as
+    the program that is on disk now.
+    """
+
+    leaving: threading.Event = field(default_factory=threading.Event)
+    stopped_ns: int = 0
+    started_ms: int = field(default_factory=lambda: int(time.time() * 1000))
+    last_request: float = field(default_factory=time.monotonic)
+    last_own_client: float = field(default_factory=time.monotonic)
+    rested_s: float = 0.0  # when memory was last given back for want of requests (monotonic clock)
+    program: Program = field(default_factory=Program)
+    begins_anew: bool = False
+
+    def begin_anew(self) -> None:
+        """Leave for the program that is on disk now."""
+        logger.info("leaving: the program's files have changed")
+        self.begins_anew = True
+        self.leaving.set()
+
+
+class Derived:
+    """All that is held beside the store and renewed with it."""
+
+    def __init__(self, home: str) -> None:
+        self.ground = Ground(home)  # names of code in notes
+        self.left_out = small_files.Folder(paths.working_sets(home), dict[str, str])  # of a start: citation -> why
+        self.unfiled: set[str] = set()  # projects whose memory files are behind
+        self.has_global = False  # some memories are for every project
+        self.topics_ms: dict[str, int] = {}  # when a project's topics were last made
+        self.host_memory = HostMemory()
+        self.at_action = AtAction()
+
+
+@dataclass
+class State:
+    """State of one daemon, by its owners. listeners: see derived.publish."""
+
+    home: str
+    held: HeldSettings
+    projects: Projects
+    sessions: Sessions
+    metrics: Metrics
+    listeners: Sequence[Callable[["State", Change], object]] = ()
+    jobs: Jobs = field(default_factory=lambda: Jobs("writer"))
+    loader: Jobs = field(default_factory=lambda: Jobs("loader"))
+    reader: Jobs = field(default_factory=lambda: Jobs("reader"))  # reads sessions with a language model
+    share: ShareWork = field(default_factory=ShareWork)
+    recalls: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(8, thread_name_prefix="recall"))
+    embedder: EmbedderSlot = field(default_factory=EmbedderSlot)
+    services: Future[compose.Services] = field(default_factory=Future)
+    life: Life = field(default_factory=Life)
+    times: Timetable = field(default_factory=Timetable)
+    importing: threading.Lock = field(default_factory=threading.Lock)  # one import at a time
+    waiting: Waiting = field(default_factory=Waiting)
+    rule_notices: RuleNotices = field(init=False)
+    derived: Derived = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.rule_notices = RuleNotices(paths.untold_rules(self.home))
+        self.derived = Derived(self.home)
+
+    @property
+    def settings(self) -> Settings:
+        return self.held.settings
+
+    @property
+    def rules(self) -> compose.Rules:
+        return self.held.rules
 
     def scope(self, project_id: str) -> Scope:
         """Return the scope of a project: itself, and memories for every project."""
         services = self.ready()
-        is_shared = self.has_global or (services is not None and services.extra.has_global)
+        is_shared = self.derived.has_global or (services is not None and services.extra.has_global)
         return Scope((project_id, GLOBAL) if is_shared else (project_id,)) if project_id else Scope(())
 
     def ready(self, wait_s: float = 0.0) -> compose.Services | None:
@@ -244,9 +403,9 @@ class State:
             protocol=protocol.PROTOCOL,
             pid=os.getpid(),
             python=sys.executable,
-            since_ms=self.started_ms,
-            settings_stamp=self.settings_stamp,
-            settings_problem=self.settings_problem,
+            since_ms=self.life.started_ms,
+            settings_stamp=self.held.stamp,
+            settings_problem=self.held.problem,
             mode=mode,
             why=why,
             store="opening" if not self.services.done() else "open" if self.is_open else "failed",
@@ -257,7 +416,8 @@ class State:
             job_errors=len(self.jobs.failing),
             last_job_error=next(reversed(list(self.jobs.failing.values())), ""),
             hooks_worked_ms=self.metrics.worked_ms(),
-            rebuilding=self.rebuilding,
+            at_action=self.metrics.at_action(),
+            rebuilding=self.jobs.progress,
             file_notices=services.files.notices() + services.extra.notices() if services is not None else [],
             rss_bytes=rss_bytes(),
             language_model=compose.model_use(self.settings, self.home),

@@ -4,8 +4,6 @@ An event is safe in the spool, and its own session has it in the context. So a b
 many wait, at a session's end, before a compaction, when the daemon leaves, and first of all when somebody asks.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import time

@@ -1,7 +1,5 @@
 """Notes held against the checked-out code, beside the writer."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping
 
@@ -17,8 +15,7 @@ log = logging.getLogger(__name__)
 
 def note(state: State, project_id: str) -> None:
     """Have names of new notes looked up, and all marks renewed."""
-    if state.settings.moments.checked_notes:
-        state.loader.submit("code of " + project_id, lambda: _note(state, project_id))
+    state.loader.submit("code of " + project_id, lambda: _note(state, project_id))
 
 
 def _note(state: State, project_id: str) -> None:
@@ -33,26 +30,23 @@ def _note(state: State, project_id: str) -> None:
         return project.locate(folder).root if folder else state.projects.root(project_id)
 
     try:
-        state.ground.note(project_id, [row for row in rows if row.kind != Kind.TASK], root_of)
+        state.derived.ground.note(project_id, [row for row in rows if row.kind != Kind.TASK], root_of)
     except OSError as bad:
         log.warning("the names of notes are not kept: %s", bad.strerror)
-    for root in state.ground.roots(project_id):
-        state.ground.look(project_id, root)
+    for root in state.derived.ground.roots(project_id):
+        state.derived.ground.look(project_id, root)
 
 
 def look(state: State, project_id: str, root: str) -> Mapping[str, str]:
     """Return citation -> mark of a project's notes in a work tree."""
-    is_asked = state.settings.moments.checked_notes and project_id and root
-    return state.ground.look(project_id, root) if is_asked else {}
+    return state.derived.ground.look(project_id, root) if project_id and root else {}
 
 
 def marks(state: State, project_id: str, root: str) -> Mapping[str, str]:
     """Return the marks of the last look, which asks git nothing."""
-    if not state.settings.moments.checked_notes:
-        return {}
-    if root not in state.ground.roots(project_id):
+    if root not in state.derived.ground.roots(project_id):
         state.loader.submit("code in " + root, lambda: look(state, project_id, root))
-    return state.ground.marks(project_id, root)
+    return state.derived.ground.marks(project_id, root)
 
 
 def of_folder(state: State, folder: str) -> Mapping[str, str]:

@@ -1,14 +1,13 @@
-"""Everything derived from memories: recall's replacements, working sets, memory files, extra Markdown.
+"""All that is derived from memories: starts, files, recall's caches, extra Markdown.
 
-`changed` notes that memories of some projects changed, `publish` renews what stems from
-them: once for all changes of a Stop, after its turn was taken in and consolidated. All of this runs in the writer.
+A batch ends in one Change (keep/keep.py). `publish` hands it to every listener of the state, once: see `starts` and
+`files` here. All of this runs in the writer.
 """
-
-from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from memlayer.compose import Services
 from memlayer.daemon.resources.jobs import go_second
@@ -17,52 +16,69 @@ from memlayer.daemon.tasks import code_check
 from memlayer.edge.home import registry
 from memlayer.give import working_set
 from memlayer.give.candidate import LeftOut
+from memlayer.keep.keep import NO_CHANGE, Change
 from memlayer.memory_files.edits import EditCounts
 from memlayer.model import GLOBAL
 from memlayer.ports import notes_in_force
+from memlayer.topics.grouping import DAY_MS
 from memlayer.topics.profile import profiles
-from memlayer.topics.recent import DAY_MS
 
 log = logging.getLogger(__name__)
 APART_S = 2.0  # between two writings: a long import changes memories many times a second
+Value = TypeVar("Value")
 EXTRA_EVERY_S = 60.0  # a document may be saved every few seconds while somebody writes it
 
 
-def changed(state: State, project_ids: Iterable[str]) -> None:
-    """Note changed memories, and publish them behind the jobs that wait now."""
-    state.unpublished |= set(project_ids)
-    if state.unpublished:
-        state.jobs.submit("publish changes", lambda: publish(state))
-
-
 def publish(state: State) -> None:
-    """Renew all that is derived from changed memories."""
-    renew(state, tuple(state.unpublished))
+    """Tell the listeners of all that has changed since the last time."""
+    keep, is_told = state.services.result().keep, False
+    change = keep.take_change()
+    try:
+        for listen in state.listeners if change != NO_CHANGE else ():
+            listen(state, change)
+        is_told = True
+    finally:
+        if not is_told:  # the next time, some of them twice
+            keep.tell(change)
 
 
-def memories_changed(state: State, project_ids: Iterable[str]) -> None:
-    """Publish changed memories now; their files follow within seconds."""
-    state.unfiled |= set(project_ids)
-    state.unpublished |= set(project_ids)
+def publish_soon(state: State) -> None:
+    """Publish behind the jobs that wait now."""
+    state.jobs.submit("publish changes", lambda: publish(state))
+
+
+def publish_of(state: State, project_ids: Iterable[str]) -> None:
+    """Publish projects, changed or not."""
+    state.services.result().keep.tell(Change(frozenset(project_ids)))
     publish(state)
-    if time.monotonic() - state.filed_s >= APART_S:
-        write(state)
 
 
-def renew(state: State, project_ids: Iterable[str]) -> None:
-    """Renew recall's replacements and the working sets of these projects."""
+def written(state: State, name: str, change: Callable[[], Value]) -> Value:
+    """Have the writer make a change and publish it; return its value."""
+
+    def job() -> Value:
+        value = change()
+        publish(state)
+        return value
+
+    done: Value = state.jobs.submit("%s %d" % (name, id(change)), job).result()
+    return done
+
+
+def starts(state: State, change: Change) -> None:
+    """Renew recall's caches, the working sets and the marks of code."""
     services = state.services.result()
-    for project_id in project_ids:
+    for project_id in change.project_ids:
         services.recall.refresh(project_id)
-        write_starts(state, [project_id])
+        _write_working_sets(state, services, project_id)
         code_check.note(state, project_id)
-        state.unpublished.discard(project_id)
 
 
-def write_starts(state: State, project_ids: Iterable[str]) -> None:
-    """Write the working sets of these projects, as the mode has them."""
-    for project_id in project_ids:
-        _write_working_sets(state, state.services.result(), project_id)
+def files(state: State, change: Change) -> None:
+    """Write memory files, those of many changes at once."""
+    state.derived.unfiled |= change.lasting
+    if state.derived.unfiled and state.times.since("files") >= APART_S:
+        write(state)
 
 
 def _write_working_sets(state: State, services: Services, project_id: str) -> None:
@@ -71,7 +87,7 @@ def _write_working_sets(state: State, services: Services, project_id: str) -> No
     It serves a session that starts while no daemon runs. Memories for every project stand in all working sets.
     """
     if project_id == GLOBAL:
-        state.has_global = bool(notes_in_force(services.store, GLOBAL, 1))
+        state.derived.has_global = bool(notes_in_force(services.store, GLOBAL, 1))
     rules = state.rules.working_set
     for scope in state.projects.scopes() if project_id == GLOBAL else (project_id,):
         is_endless = state.settings.memory.mode == "endless"
@@ -79,15 +95,16 @@ def _write_working_sets(state: State, services: Services, project_id: str) -> No
         left_out: LeftOut = {}
         block = working_set.compose(services.store, scope, rules, last_day=last_day, left_out=left_out)
         registry.write_working_set(state.home, scope, block)
-        if left_out != (state.left_out.get(scope) or {}):
-            state.left_out.put(scope, left_out)
+        if left_out != (state.derived.left_out.get(scope) or {}):
+            state.derived.left_out.put(scope, left_out)
 
 
 def write(state: State) -> None:
     """Write the memory files of all projects that wait for it."""
-    while state.unfiled:
-        sync(state, state.unfiled.pop(), recent=True)
-    state.filed_s = time.monotonic()
+    state.times.done("files")
+    while state.derived.unfiled:
+        sync(state, state.derived.unfiled.pop(), recent=True)
+    state.times.done("files")
 
 
 def sync(state: State, project_id: str, *, recent: bool = False, force: bool = False) -> EditCounts:
@@ -96,14 +113,14 @@ def sync(state: State, project_id: str, *, recent: bool = False, force: bool = F
     A disk that refuses is logged.
     """
     services = state.services.result()
-    state.unfiled.discard(project_id)
     try:
         taken = services.files.sync(project_id, recent=recent, force=force)
     except OSError as bad:
         log.warning("memory files of a project not written: %s", bad.strerror)
-        return EditCounts()
+        taken = EditCounts()
     if taken != EditCounts():
-        renew(state, (project_id,))  # a statement that was taken back is not recalled from its turn either
+        publish(state)  # a statement that was taken back is not recalled from its turn either
+    state.derived.unfiled.discard(project_id)
     return taken
 
 
@@ -119,14 +136,14 @@ def look(state: State) -> bool:
     if not state.is_open:
         return False
     files = state.services.result().files
-    is_busy = bool(state.unfiled)
-    if state.unfiled:
+    is_busy = bool(state.derived.unfiled)
+    if state.derived.unfiled:
         state.jobs.submit("files", lambda: write(state))
     for project_id in state.projects.scopes():
         if files.changed(project_id):
             is_busy = True
             _submit(state, project_id, recent=True)
-    if time.monotonic() - state.extra_s >= EXTRA_EVERY_S:
+    if state.times.since("extra files") >= EXTRA_EVERY_S:
         submit_extra(state)
     return is_busy
 
@@ -145,7 +162,7 @@ def sync_all(state: State) -> EditCounts:
 
 def submit_extra(state: State) -> None:
     """Have the extra Markdown read, in short jobs."""
-    state.extra_s = time.monotonic()
+    state.times.done("extra files")
     state.jobs.submit("extra files", lambda: _extra(state))
 
 
@@ -154,7 +171,9 @@ def extra_part(state: State) -> bool:
     services = state.services.result()
     go_second()
     try:
-        return services.extra.sync()
+        is_done = services.extra.sync()
+        publish(state)
+        return is_done
     except OSError as bad:
         log.warning("extra files not indexed: %s", bad.strerror)
         return True
@@ -168,10 +187,10 @@ def _submit(state: State, project_id: str, *, recent: bool) -> None:
 def _sync(state: State, project_id: str, recent: bool) -> None:
     go_second()
     sync(state, project_id, recent=recent)
-    if state.services.result().files.is_behind(project_id) and not state.leaving.is_set():
+    if state.services.result().files.is_behind(project_id) and not state.life.leaving.is_set():
         _submit(state, project_id, recent=False)
 
 
 def _extra(state: State) -> None:
-    if not extra_part(state) and not state.leaving.is_set():
+    if not extra_part(state) and not state.life.leaving.is_set():
         state.jobs.submit("extra files", lambda: _extra(state))

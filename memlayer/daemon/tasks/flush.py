@@ -1,11 +1,8 @@
 """Flush of a session before the host compacts its measured context."""
 
-from __future__ import annotations
-
 import logging
 import time
 
-from memlayer.config.groups import FlushSettings
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import derived, intake, reading
 from memlayer.edge.capture.payload import Payload
@@ -19,6 +16,8 @@ BEHIND_WAIT_S = 3.0
 # The same where the person waits for it: only with flush.ask_model.
 ASKING_WAIT_S = 0.12
 LOOK_AGAIN_S = 0.03
+RESERVE_TOKENS = 20_000  # of the context, which the host keeps free for its summary
+SOFT_THRESHOLD = 4_000  # tokens before that, where a flush is due
 # Names that `flush.summarizer_line` may have in place of a text. One line each: the host's summarizer gets it after the
 # person's own instructions.
 SUMMARIZER_PRESETS = {
@@ -39,13 +38,12 @@ def summarizer_line(setting: str) -> str:
     return SUMMARIZER_PRESETS.get(setting.strip().lower(), setting)
 
 
-def limit_tokens(session: Session, model: str, settings: FlushSettings) -> int:
+def limit_tokens(session: Session, model: str) -> int:
     """Return the tokens that call for a flush. model: the transcript's."""
     base_model = session.model.partition("[")[0]
     if base_model and (not model or model.startswith(base_model)):
         model = session.model  # only the host says that a window is the long one: `[1m]`
-    window = settings.context_window or window_tokens(model)
-    return max(0, window - settings.reserve_tokens - settings.soft_threshold)
+    return window_tokens(model) - RESERVE_TOKENS - SOFT_THRESHOLD
 
 
 def is_full(state: State, session: Session, wait_s: float) -> bool:
@@ -65,7 +63,7 @@ def is_full(state: State, session: Session, wait_s: float) -> bool:
     if token_use.total_tokens != session.total_tokens:
         session.total_tokens = token_use.total_tokens
         state.sessions.changed(session)
-    return token_use.total_tokens >= limit_tokens(session, token_use.model, state.settings.flush)
+    return token_use.total_tokens >= limit_tokens(session, token_use.model)
 
 
 def _is_behind(token_use: ContextTokens, session: Session) -> bool:

@@ -3,8 +3,6 @@
 Events come from the spool and from transcripts. Rules consolidate in the writer, a few turns at a time.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import time
@@ -14,7 +12,7 @@ from pathlib import Path
 from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.jobs import go_second
 from memlayer.daemon.resources.state import Progress, State, no_report
-from memlayer.daemon.tasks import derived, growth
+from memlayer.daemon.tasks import derived, growth, lessons
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
 from memlayer.model import unix_ms
@@ -39,24 +37,22 @@ def drain(state: State, progress: Progress = no_report) -> int:
     _follow_answered(state)
     if taken:
         begin_consolidation(state)
-    derived.changed(state, ())
+    derived.publish_soon(state)
     return taken
 
 
 def _take_waiting(state: State, left_out: Collection[str], progress: Progress = no_report) -> int:
-    """Take in the spool's events, note changed projects; return how many."""
+    """Take in the spool's events; return how many."""
     services = state.services.result()
     go_second()
     spool.sweep(state.home, time.time())  # a forget may have found one too young
     spool.sweep_typed(state.home, time.time())
-    taken, touched = services.ingest.drain(lambda done, total: progress("spool", done, total), left_out)
+    taken = services.ingest.drain(lambda done, total: progress("spool", done, total), left_out)
     if taken:
         services.usages.shown()
         submit_summaries(state)  # after a restart the end of a session is known from the spool alone
-    state.unpublished |= touched
     state.sessions.save_changed()
-    state.drains += 1
-    if state.drains % UPKEEP_EVERY == 0:
+    if state.times.is_round("drain", UPKEEP_EVERY):
         services.store.upkeep()  # a session may go on for days: its versions must not pile up until it ends
     if taken >= MANY:
         memory.give_back()
@@ -73,7 +69,7 @@ def catch_up_tasks(state: State) -> None:
 def _index_graph(state: State, left: Sequence[str]) -> None:
     go_second()
     left = state.services.result().tasks.index_some(left) if left else []
-    if left and not state.leaving.is_set():
+    if left and not state.life.leaving.is_set():
         state.jobs.submit("graph %d" % len(left), lambda: _index_graph(state, left))
 
 
@@ -97,6 +93,7 @@ def catch_up_session(state: State, session: Session, *, is_settling: bool = Fals
     """
     services = state.services.result()
     until_ms = session.ended_ms + LATE_MS if session.ended and not is_settling else 0
+    until_ms = min(filter(None, (until_ms, state.sessions.off_ms(session.id))), default=0)
     try:
         read_bytes = os.stat(session.transcript_path).st_size if session.locate() else 0
         events, offset = catch_up.missed(session, services.store, until_ms=until_ms)
@@ -105,12 +102,10 @@ def catch_up_session(state: State, session: Session, *, is_settling: bool = Fals
     except OSError as bad:
         log.warning("transcript not readable: %s", bad.strerror)
         return 0
-    touched: set[str] = set()
     if events:
-        touched = services.ingest.take(events)
-        log.info("caught up %d events of a session", len(events))
+        log.info("caught up %d events of a session", services.ingest.take(events))
         begin_consolidation(state)
-    derived.changed(state, touched | _follow(state, session))
+    _follow(state, session)
     if (offset, read_bytes) != (session.caught_up_bytes, session.read_bytes):
         session.caught_up_bytes, session.read_bytes = offset, read_bytes
         state.sessions.changed(session)
@@ -120,28 +115,29 @@ def catch_up_session(state: State, session: Session, *, is_settling: bool = Fals
 
 def _follow_answered(state: State) -> None:
     """Look at the sessions that were answered since this was last done."""
-    while state.unfollowed:
-        session = state.sessions.get(state.unfollowed.pop())
-        state.unpublished |= _follow(state, session) if session is not None else set()
+    while state.waiting.unfollowed:
+        session = state.sessions.get(state.waiting.unfollowed.pop())
+        if session is not None:
+            _follow(state, session)
 
 
-def _follow(state: State, session: Session) -> set[str]:
-    """Look for turns that a session left or resumed; return projects."""
+def _follow(state: State, session: Session) -> None:
+    """Look for turns that a session left or resumed."""
     try:
         left, session.branch_bytes = branches.newly_left(session.locate(), session.branch_bytes)
     except OSError:  # there is none as yet
-        return set()
+        return
     if left is not None:
         session.left = sorted(left)
         state.sessions.changed(session)
     # A turn may come to the store behind the record that leaves it.
     ingest = state.services.result().ingest
-    is_changed = left is not None or (session.left and ingest.leave(session.id, session.left))
-    return leave(state, session.id, session.left) if is_changed else set()
+    if left is not None or (session.left and ingest.leave(session.id, session.left)):
+        leave(state, session.id, session.left)
 
 
-def leave(state: State, session_id: str, left: Collection[str]) -> set[str]:
-    """Take just these prompts of a session for left; return touched projects."""
+def leave(state: State, session_id: str, left: Collection[str]) -> None:
+    """Take just these prompts of a session for left."""
     services = state.services.result()
     services.ingest.leave(session_id, left)
     turns = services.consolidator.follow(session_id)
@@ -152,7 +148,6 @@ def leave(state: State, session_id: str, left: Collection[str]) -> set[str]:
         reading.summary = ""
         services.readings.put(reading)
     begin_consolidation(state)
-    return {turn.project_id for turn in turns}
 
 
 def catch_up_and_publish(state: State, session: Session) -> None:
@@ -166,7 +161,7 @@ def take_in(state: State, progress: Progress = no_report) -> int:
 
     First the spool, then the transcripts of sessions that have not ended, or have late lines.
     """
-    taken = drain(state, progress)
+    taken = drain(state, progress)  # publishes behind this
     unread = [session for session in state.sessions.all() if not session.ended or session.has_late_lines]
     return taken + sum(catch_up_session(state, session) for session in unread)
 
@@ -187,6 +182,8 @@ def settle(state: State, session: Session) -> None:
     _sum_up(state, session)
     if session.project_id:
         growth.renew(state, session.project_id)
+        lessons.count_effects(state, session.id)
+        lessons.refresh(state, session.project_id)
         derived.sync(state, session.project_id, recent=True)
     save_small(state)
     state.share.is_due = True
@@ -201,18 +198,18 @@ def save_small(state: State) -> None:
     state.metrics.save()
     if state.is_open:
         services = state.services.result()
-        services.terms.save(Path(paths.cache(state.home)) / "terms.bin")
+        services.retriever.terms.save(Path(paths.cache(state.home)) / "terms.bin")
         derived.publish(state)
         derived.write(state)
 
 
-def publish_arrived(state: State, project_ids: set[str]) -> None:
+def publish_arrived(state: State) -> None:
     """Publish memories that came from elsewhere, and tidy up behind that."""
     services = state.services.result()
 
     def publish() -> None:
         services.tasks.catch_up()
-        derived.renew(state, project_ids)
+        derived.publish(state)
 
     def tidy() -> None:
         services.store.upkeep()
@@ -248,28 +245,23 @@ def _sum_up_next(state: State) -> None:
 def _draw_outcomes(state: State, session: Session) -> None:
     """Keep the outcomes of a session's matters."""
     said_ms = session.said_ms
-    state.services.result().outcomes.renew(session.id)
+    services = state.services.result()
+    services.recall.outcomes.renew(services.keep, session.id)
     session.outcomes_ms = said_ms
     state.sessions.changed(session)
     state.sessions.save_changed()
+    derived.publish(state)
 
 
 def _sum_up(state: State, session: Session) -> bool:
     """Make a session's summary, if it deserves one; returns whether it does."""
     services = state.services.result()
     said_ms = session.said_ms
-    # The transcript still holds the forgotten part of this session.
-    tombstones = services.forget.tombstones
-    reads_transcript = state.settings.tools.enabled and not tombstones.forgot_part_of(session.id)
-    made = session_summary.sum_up(
-        services.store, session, with_transcript=reads_transcript, forgotten=tombstones
-    )  # fmt: skip
+    made = session_summary.sum_up(services.keep, session, with_transcript=state.settings.tools.enabled)
     session.summarized_ms = said_ms
     state.sessions.changed(session)
     state.sessions.save_changed()
-    if made is not None:
-        services.indexer.index([made])
-        derived.memories_changed(state, {session.project_id})
+    derived.publish(state)
     return made is not None
 
 
@@ -318,11 +310,9 @@ def _batch(state: State) -> int:
     services = state.services.result()
     go_second()
     done = services.consolidator.settle_turns(TURNS_AT_ONCE)
-    state.batches += 1
-    if state.batches % UPKEEP_EVERY == 0:
+    if state.times.is_round("turns", UPKEEP_EVERY):
         services.store.upkeep()
     # Files and working sets cost far more than eight more turns: while turns wait they are written now and then.
-    if done < TURNS_AT_ONCE or time.monotonic() > state.published_s + PUBLISH_EVERY_S:
-        derived.memories_changed(state, services.consolidator.changed_projects())
-        state.published_s = time.monotonic()
+    if state.times.is_due("publish turns", PUBLISH_EVERY_S) or done < TURNS_AT_ONCE:
+        derived.publish(state)
     return done

@@ -3,8 +3,6 @@
 A thread of its own asks the model, the writer keeps what holds. No hook and no prompt waits for either.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os
@@ -15,8 +13,9 @@ from memlayer.config import load_project_settings, plugin_option
 from memlayer.daemon.resources.jobs import go_second
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import derived
-from memlayer.edge.home import paths, project
+from memlayer.edge.home import paths
 from memlayer.edge.home.session_ids import AGENT_SESSION
+from memlayer.keep.keep import Change
 from memlayer.kinds import Author
 from memlayer.model import Memory
 from memlayer.notes.reader import Part, SessionReader
@@ -57,8 +56,8 @@ def is_allowed(session: Session) -> bool:
     """
     if not session.project_dir:
         return True
-    root = project.locate(session.project_dir).root
-    return project.enabled(root) and load_project_settings(root).notes.enabled is not False
+    said = load_project_settings(session.project_dir)
+    return said.enabled and said.notes.enabled is not False
 
 
 def is_by_session(state: State, session: Session) -> bool:
@@ -76,12 +75,12 @@ def begin_so_far(state: State, session: Session) -> None:
         submit(state)
 
 
-def begin_turns(state: State, turns: Iterable[Memory]) -> None:
+def begin_turns(state: State, change: Change) -> None:
     """Have stored turns read, if each turn is to be read."""
     reader = reader_of(state)
     if reader is None or not reader.each_turn:
         return
-    recent = [turn for turn in turns if turn.at_ms >= reader.oldest_ms]
+    recent = [turn for turn in change.turns if turn.at_ms >= reader.oldest_ms]
     if recent:
         for session in imported(state, recent):
             state.sessions.restore(session)
@@ -123,7 +122,7 @@ def submit(state: State) -> None:
 def _read_due(state: State) -> None:
     reader = reader_of(state)
     go_second()
-    while reader is not None and not reader.is_paused and not state.leaving.is_set():
+    while reader is not None and not reader.is_paused and not state.life.leaving.is_set():
         sessions = due(state, reader)
         if not sessions or not _read(state, reader, sessions[0]):
             return
@@ -164,7 +163,7 @@ def _keep(state: State, reader: SessionReader, part: Part) -> bool:
         return not reader.is_paused
     if part.is_last:
         _finish(state, reader, part.session, part.said_ms)
-    derived.memories_changed(state, {part.session.project_id})
+    derived.publish(state)
     log.info("read a session: %d notes, %d tasks, %d refused", len(kept.notes), len(kept.tasks), len(kept.refused))
     return True
 

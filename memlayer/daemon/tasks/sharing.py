@@ -1,37 +1,20 @@
 """Push and pull in the background, at a session's start and end."""
 
-from __future__ import annotations
-
 import logging
 import os
 import time
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from memlayer.compose import Services
 from memlayer.daemon.ops import deletion
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import batches, intake, vectors
 from memlayer.edge.home import paths
 from memlayer.errors import MemlayerError, ShareError
 from memlayer.sharing.share import FILE
-from memlayer.team.record import projects_with_team
+from memlayer.team.places import projects_with_team
 
 FIRST_WAIT_S, MAX_WAIT_S = 60.0, 3600.0
 log = logging.getLogger(__name__)
-
-
-def connect(state: State, services: Services) -> None:
-    """Have the share write through the daemon's writer."""
-
-    def in_writer(name: str, job: Callable[[], Any]) -> Any:
-        return state.jobs.submit(name, job).result()
-
-    services.sharing.in_writer = in_writer
-    services.sharing.forget = lambda ids: _forget(state, services, ids)
-    services.sharing.on_taken = lambda project_ids: _settle(state, project_ids)
-    services.teams.in_writer = in_writer
-    services.teams.on_taken = lambda project_id: _settle(state, {project_id})
 
 
 def look(state: State) -> None:
@@ -70,15 +53,16 @@ def _is_shared(state: State) -> bool:
     return os.path.exists(os.path.join(paths.share(state.home), FILE))
 
 
-def _forget(state: State, services: Services, ids: Sequence[str]) -> int:
+def forget(state: State, ids: Sequence[str]) -> int:
     """Erase what another machine has forgotten. The writer's job."""
+    services = state.services.result()
     removed, project_ids = services.forget.forget_ids(ids)
     deletion.renew(state, services, project_ids)
     return removed.events + removed.memories
 
 
-def _settle(state: State, project_ids: set[str]) -> None:
+def settle(state: State) -> None:
     """Publish memories that came, and read on from them."""
-    intake.publish_arrived(state, project_ids)
+    intake.publish_arrived(state)
     vectors.submit_embedding(state)
     intake.begin_consolidation(state)

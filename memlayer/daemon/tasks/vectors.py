@@ -1,7 +1,5 @@
 """Vectors for chunks without one, in parts and after problems."""
 
-from __future__ import annotations
-
 import logging
 import time
 from concurrent.futures import Future
@@ -10,15 +8,23 @@ from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.jobs import go_second
 from memlayer.daemon.resources.state import Progress, State
 from memlayer.errors import EmbedderError
+from memlayer.keep.keep import NO_CHANGE, Change
 
 log = logging.getLogger(__name__)
 EMBED_S = 2.0  # of the writer at a time: a provider may take minutes for a large store, and turns want to get in
 EMBED_AGAIN_S = 30.0
+BATCH_SIZE = 16  # texts embedded in one go
 
 
 def submit_embedding(state: State) -> Future[int]:
     """Have chunks without a vector embedded; return how many are left."""
     return state.jobs.submit("embed", lambda: _embed_part(state))
+
+
+def embed_left(state: State, change: Change = NO_CHANGE) -> None:
+    """Have the chunks embedded that were too many for a batch."""
+    if state.services.result().keep.indexer.is_behind:
+        submit_embedding(state)
 
 
 def embed_all(state: State, progress: Progress) -> int:
@@ -31,20 +37,20 @@ def embed_all(state: State, progress: Progress) -> int:
 
 def _embed_part(state: State) -> int:
     """Embed chunks for EMBED_S, and come again for more. The writer's job."""
-    services = state.services.result()
+    indexer, slot = state.services.result().keep.indexer, state.embedder
     go_second()
     ends = time.monotonic() + EMBED_S
-    state.embedded_s, state.rebuilding = time.monotonic(), ""
-    services.indexer.postponed = ""
+    state.times.done("embed")
+    state.jobs.progress, indexer.postponed, indexer.is_behind = "", "", False
     try:
-        while services.indexer.embed_some(state.settings.embedding.batch_size):
+        while indexer.embed_some(BATCH_SIZE):
             if time.monotonic() > ends:
                 left = missing(state)
-                state.to_embed = max(state.to_embed, left)
-                state.rebuilding = "embedding %d of %d" % (state.to_embed - left, state.to_embed)
+                slot.to_embed = max(slot.to_embed, left)
+                state.jobs.progress = "embedding %d of %d" % (slot.to_embed - left, slot.to_embed)
                 submit_embedding(state)
                 return left
-        state.unembedded_why, state.to_embed = "", 0
+        slot.behind_why, slot.to_embed = "", 0
     except EmbedderError as bad:
         _leave_for_later(state, bad)
     finally:
@@ -63,9 +69,9 @@ def _leave_for_later(state: State, bad: EmbedderError) -> None:
     embedder = state.embedder()
     if embedder is None or not embedder.place:
         raise bad
-    if state.unembedded_why != str(bad):  # once, not every half minute until tomorrow
+    if state.embedder.behind_why != str(bad):  # once, not every half minute until tomorrow
         log.warning("chunks stay without vectors: %s", bad)
-    state.unembedded_why = str(bad)
+    state.embedder.behind_why = str(bad)
 
 
 def look(state: State) -> None:
@@ -73,7 +79,7 @@ def look(state: State) -> None:
     embedder = state.embedder()
     if embedder is None:
         return
-    problem = state.services.result().indexer.postponed or embedder.problem
-    state.unembedded_why = state.unembedded_why or (problem if embedder.place else "")
-    if state.unembedded_why and time.monotonic() - state.embedded_s > EMBED_AGAIN_S:
+    problem = state.services.result().keep.indexer.postponed or embedder.problem
+    state.embedder.behind_why = state.embedder.behind_why or (problem if embedder.place else "")
+    if state.embedder.behind_why and state.times.since("embed") > EMBED_AGAIN_S:
         submit_embedding(state)

@@ -1,7 +1,5 @@
 """Operations on projects: list, and the choice of a folder's project."""
 
-from __future__ import annotations
-
 import os
 
 from memlayer.daemon.ops.requests import Progress, services_of
@@ -9,6 +7,7 @@ from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import derived
 from memlayer.edge.home.project import locate, real
 from memlayer.errors import UserError
+from memlayer.keep.keep import Change
 from memlayer.model import GLOBAL
 from memlayer.wire import record as ops
 
@@ -46,12 +45,11 @@ def choose(state: State, arguments: ops.ChooseProject, progress: Progress) -> op
             raise UserError("Memories for every project belong to no folder")
         if to == state.projects.find(folder)[0]:
             raise UserError(f"{folder} is that project already. Nothing is changed")
-        root = state.projects.root(to)
-        if arguments.is_move and os.path.isdir(root):
-            raise UserError(f"{root} is still there, and keeps its memory. `memlayer project join` gives both one")
     former, to = state.projects.choose(folder, to)
-    derived.memories_changed(state, [former, to])
-    count = services_of(state).store.stats().by_project.get(former, 0)
+    services = services_of(state)
+    change = Change(frozenset((former, to)), frozenset((former, to)))
+    derived.written(state, "choose", lambda: services.keep.tell(change))
+    count = services.store.stats().by_project.get(former, 0)
     names = state.projects.name
     return ops.ProjectChosen(
         project_id=to, project=names(to), former_id=former, former=names(former), former_count=count

@@ -1,13 +1,11 @@
 """Operations on a project's past work: a file's history, an error's cures."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from memlayer.daemon.ops.requests import Progress, limit_of, memory_row, services_of
 from memlayer.daemon.resources.state import State
 from memlayer.edge.capture.tool_use import EDITS
-from memlayer.give import known_errors
+from memlayer.give import at_action
 from memlayer.kinds import NOT_HELD, Kind
 from memlayer.model import Event, citation_of, turn_memory_id
 from memlayer.ports import memories_by_id, notes_in_force
@@ -59,7 +57,7 @@ def _sessions(edits: Sequence[Event]) -> list[FileSession]:
 
 def fix(state: State, arguments: ops.Fix, progress: Progress) -> Cures:
     """Return the notes on an error, and the calls that worked."""
-    known = known_errors.of_project(services_of(state).store, limit_of(state, arguments.project_dir))
+    known = at_action.errors_of(services_of(state).store, limit_of(state, arguments.project_dir))
     cures: list[CureRow] = [
         CureRow(
             line=cure.line, command=cure.command, sessions=cure.sessions, at_ms=cure.failed.at_ms,
@@ -67,7 +65,7 @@ def fix(state: State, arguments: ops.Fix, progress: Progress) -> Cures:
         )
         for cure in known.cures(arguments.error)
     ]  # fmt: skip
-    notes = known.explanations(arguments.error)
+    notes = known.explanations(known.named_by(arguments.error))
     return Cures(
         memories=[memory_row(state, row) for row in notes[: arguments.limit]],
         cures=cures[: arguments.limit],

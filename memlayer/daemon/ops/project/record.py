@@ -1,10 +1,8 @@
 """Operations that look around: events, counts by day."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from memlayer.daemon.ops.requests import Progress, project_of, services_of, session_named
 from memlayer.daemon.resources.state import State
@@ -48,11 +46,11 @@ def days(state: State, arguments: ops.Days, progress: Progress) -> ops.Activity:
         by_session[row.session_id] += row.rows
         by_day.setdefault(_date(row.at_ms), []).append(row)
     tokens: Counter[str] = Counter()
-    for session in state.sessions.all():
-        if project_id in ("", session.project_id):
-            tokens[_date(session.last_ms)] += session.total_tokens or 0
+    sessions = {row.id: row for row in state.sessions.all() if project_id in ("", row.project_id)}
+    for session in sessions.values():
+        tokens[_date(session.last_ms)] += session.total_tokens or 0
     return ops.Activity(
-        days=[_day(date, rows, tokens[date]) for date, rows in by_day.items()],
+        days=[_day(date, rows, tokens[date], sessions.keys()) for date, rows in by_day.items()],
         by_session=[ops.SessionCount(session_id=name, events=rows) for name, rows in by_session.items() if name],
     )
 
@@ -61,9 +59,9 @@ def _date(at_ms: int) -> str:
     return time.strftime("%Y-%m-%d", time.localtime(at_ms / 1000))
 
 
-def _day(date: str, rows: Sequence[EventCount], tokens: int) -> ops.DayCount:
+def _day(date: str, rows: Sequence[EventCount], tokens: int, known: Set[str]) -> ops.DayCount:
     by_kind: Counter[str] = Counter()
     for row in rows:
         by_kind[row.kind] += row.rows
-    sessions = len({row.session_id for row in rows if row.session_id})
+    sessions = len(known & {row.session_id for row in rows})
     return ops.DayCount(date=date, events=by_kind.total(), sessions=sessions, tokens=tokens, by_kind=dict(by_kind))

@@ -1,7 +1,5 @@
 """Operations on tasks: a list, one with its history, a person's change."""
 
-from __future__ import annotations
-
 import time
 
 from memlayer.daemon.ops.requests import Progress, limit_of, project_of, services_of
@@ -34,7 +32,6 @@ def tasks(state: State, arguments: ops.Tasks, progress: Progress) -> ops.TaskLis
         return ops.TaskList()
     task_commits.look_at_tasks(state, project_id, state.projects.root(project_id))
     rows = [_fields(state, row) for row in book.known.all(project_id)]
-    rows = [row for row in rows if not arguments.is_blocked or row.status == Status.BLOCKED]
     return ops.TaskList(
         tasks=[row for row in rows if _is_wanted(row, wanted)],
         resting=sum(row.is_resting for row in rows),

@@ -1,7 +1,5 @@
 """Operations on the share of one person's machines."""
 
-from __future__ import annotations
-
 from memlayer.daemon.ops.requests import Progress, services_of
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import intake
@@ -28,17 +26,12 @@ def setup(state: State, arguments: ops.ShareSetup, progress: Progress) -> ops.Sh
     return status(state, ops.ShareStatus(), progress)
 
 
-def push(state: State, arguments: ops.SharePush, progress: Progress) -> ops.SharePushed:
-    """Send all that is new. Raises ShareError."""
+def sync(state: State, arguments: ops.ShareSync, progress: Progress) -> ops.ShareSynced:
+    """Send all that is new, and take others' in. Raises ShareError."""
     sharing = services_of(state).sharing
     sharing.share()
     state.jobs.submit("take in", lambda: intake.take_in(state)).result()
-    return sharing.push()
-
-
-def pull(state: State, arguments: ops.SharePull, progress: Progress) -> ops.SharePulled:
-    """Take in all that other machines sent. Raises ShareError."""
-    return services_of(state).sharing.pull()
+    return ops.ShareSynced(pushed=sharing.push(), pulled=sharing.pull())
 
 
 def status(state: State, arguments: ops.ShareStatus, progress: Progress) -> ops.ShareState:

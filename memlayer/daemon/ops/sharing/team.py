@@ -1,7 +1,5 @@
 """Operations on a project's team, and on the notes that go there."""
 
-from __future__ import annotations
-
 from memlayer.daemon.ops.requests import Progress, memory_row, one_named, project_of, services_of
 from memlayer.daemon.resources.state import State
 from memlayer.errors import ShareError
@@ -24,14 +22,10 @@ def status(state: State, arguments: ops.TeamStatus, progress: Progress) -> ops.T
     return services_of(state).teams.state(project_id, place.root)
 
 
-def push(state: State, arguments: ops.TeamPush, progress: Progress) -> ops.TeamPushed:
-    """Send promoted notes, take others back. Raises ShareError."""
-    return services_of(state).teams.sync(project_of(state, arguments.project_dir), pulls=False)[0]
-
-
-def pull(state: State, arguments: ops.TeamPull, progress: Progress) -> ops.TeamPulled:
-    """Take colleagues' notes in. Raises ShareError."""
-    return services_of(state).teams.sync(project_of(state, arguments.project_dir), pushes=False)[1]
+def sync(state: State, arguments: ops.TeamSync, progress: Progress) -> ops.TeamSynced:
+    """Send promoted notes, take others back, take colleagues' in. Raises ShareError."""
+    pushed, pulled = services_of(state).teams.sync(project_of(state, arguments.project_dir))
+    return ops.TeamSynced(pushed=pushed, pulled=pulled)
 
 
 def leave(state: State, arguments: ops.TeamLeave, progress: Progress) -> ops.ShareEnded:
