@@ -4,11 +4,10 @@ The store follows the disk: a piece whose text is still in the file keeps its me
 memory of a piece that is gone goes. A file belongs to the project that it lies in, else to all (`GLOBAL`).
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import os
+import re
 import stat
 import time
 from collections import Counter
@@ -16,28 +15,82 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from memlayer.edge.capture.payload import clean
 from memlayer.edge.capture.spool import event_id
 from memlayer.edge.home import paths, project
 from memlayer.edge.home.session_ids import FILE_SESSION
-from memlayer.indexing.document import pieces_of
-from memlayer.indexing.indexer import Indexer
+from memlayer.keep.keep import Keep
 from memlayer.kinds import Author, Category, Ended
 from memlayer.memory_files.markdown import plain_text
 from memlayer.model import GLOBAL, Memory, replace
-from memlayer.ports import MemoryQuery, Store
+from memlayer.ports import MemoryQuery
 from memlayer.records import small_files
 from memlayer.records.projects import Projects
-from memlayer.records.tombstones import Tombstones
+from memlayer.text.chunking import chunk
 from memlayer.turns.salience import new_memory
+
+HEADING_CHARS = 80
+HEADING_TOKENS = 32
+_HEADING = re.compile(r"^#{1,6}[ \t]+\S.*$", re.MULTILINE)
 
 log = logging.getLogger(__name__)
 SOURCE = FILE_SESSION  # prefix of a piece's session id. The rest names its file
-BATCH = 48  # pieces indexed at once: each may cost an embedding, and turns wait meanwhile
+BATCH = 48  # pieces of files read at once: turns wait meanwhile
 EVERYTHING = 10_000_000
 SUFFIXES = (".md", ".markdown", ".mdx")
 MAX_FILES = 5_000
 MAX_FILE_BYTES = 400_000
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class Piece(NamedTuple):
+    """A part of a document.
+
+    start_line, end_line: of the file, from 1, both included. text: redacted. It begins with the heading that it stands
+    under, where it does not itself begin with a heading.
+    """
+
+    start_line: int
+    end_line: int
+    text: str
+
+
+def pieces_of(text: str, *, max_tokens: int = 400, overlap_tokens: int = 80) -> list[Piece]:
+    """Cut a document (newlines only) into pieces, in order, none empty."""
+    redacted = clean(text)
+    lines = _lines_of(text, redacted)
+    headings = list(_HEADING.finditer(redacted))
+    out = []
+    for span in chunk(redacted, max_tokens=max_tokens - HEADING_TOKENS, overlap_tokens=overlap_tokens):
+        part = redacted[span.start : span.end]
+        body = part.strip()
+        if not body:
+            continue
+        start = span.start + part.index(body[0])
+        first, last = redacted.count("\n", 0, start), redacted.count("\n", 0, start + len(body))
+        above = [heading.group().strip() for heading in headings if heading.start() < start]
+        if above and not _HEADING.match(body):
+            body = above[-1][:HEADING_CHARS].rstrip() + "\n" + body
+        out.append(Piece(lines[first] + 1, lines[last] + 1, body))
+    return out
+
+
+def _lines_of(text: str, redacted: str) -> list[int]:
+    """Map redacted lines to file's, from 0: secrets may span several."""
+    old, new = text.split("\n"), redacted.split("\n")
+    if len(old) == len(new):
+        return list(range(len(new)))
+    out = []
+    at = 0
+    for line in new:
+        place = at
+        while place < len(old) and old[place] != line:
+            place += 1
+        if place < len(old):
+            at = place
+        out.append(min(at, len(old) - 1))
+        at += 1
+    return out
 
 
 @dataclass
@@ -56,14 +109,10 @@ class ExtraFiles:
     """Extra Markdown, kept by the daemon's writer. Others use `has_global` and `notices`."""
 
     home: str
-    store: Store
-    indexer: Indexer
+    keep: Keep
     projects: Projects
-    tombstones: Tombstones
     named: tuple[str, ...] = ()
     host_folders: Callable[[], dict[str, str]] = dict  # folder of the host's memory -> project id
-    max_tokens: int = 400
-    overlap_tokens: int = 80
     has_global: bool = False  # whether some of it belongs to every project
     _known: dict[str, ReadDocument] | None = None  # by path
     _problems: dict[str, str] = field(default_factory=dict)
@@ -91,7 +140,7 @@ class ExtraFiles:
             return True
         walked = walk((*self.named, *hosts), self.home)
         gone = [path for path in known if path not in walked.files and not _is_below(path, walked.missing)]
-        retired = [piece for path in gone for piece in self._held(path).values()]
+        held = [piece for path in gone for piece in self._held(path).values()]
         known = {path: seen for path, seen in known.items() if path not in gone}
         fresh: list[Memory] = []
         looked = 0
@@ -109,11 +158,9 @@ class ExtraFiles:
                 known[path] = ReadDocument(*at, project_id, digest, problem)
                 if before is None or (before.digest, before.project_id) != (digest, project_id):
                     stored = self._held(path)
-                    wanted = self._pieces(path, text, max(0, at[0] // 1_000_000), project_id, root, stored)
-                    fresh += [piece for key, piece in wanted.items() if stored.get(key) != piece]
-                    retired += [row for key, row in stored.items() if key not in wanted and row.holds]
-        self._put(fresh)
-        self._retire(retired)
+                    fresh += self._pieces(path, text, max(0, at[0] // 1_000_000), project_id, root, stored)
+                    held += stored.values()
+        self.keep.renew(fresh, held, Ended.GONE, int(time.time() * 1000))  # erasing takes seconds, at the next start
         self._known = known
         self._problems = walked.problems | {path: seen.problem for path, seen in known.items() if seen.problem}
         self.has_global = any(seen.project_id == GLOBAL for seen in known.values())
@@ -124,41 +171,23 @@ class ExtraFiles:
     def _held(self, path: str) -> dict[str, Memory]:
         return {
             piece.id: piece
-            for piece in self.store.memories(MemoryQuery(session_id=_session_of(path), limit=EVERYTHING))
+            for piece in self.keep.store.memories(MemoryQuery(session_id=_session_of(path), limit=EVERYTHING))
         }
-
-    def _put(self, fresh: list[Memory]) -> None:
-        for start in range(0, len(fresh), BATCH):
-            batch = fresh[start : start + BATCH]
-            with self.indexer.lock:
-                self.store.put_memories(batch)
-                self.indexer.index(batch)
-
-    def _retire(self, gone: list[Memory]) -> None:
-        """Take pieces out of search; erasing takes seconds, at the next start."""
-        if gone:
-            now_ms = int(time.time() * 1000)
-            with self.indexer.lock:
-                self.store.put_memories([piece.ended(Ended.GONE, now_ms) for piece in gone])
-                self.store.drop_chunks([piece.id for piece in gone])
 
     def _pieces(
         self, path: str, text: str, at_ms: int, project_id: str, root: str, stored: dict[str, Memory]
-    ) -> dict[str, Memory]:
-        """Return the memories of a file's pieces, by id."""
+    ) -> Iterator[Memory]:
+        """Yield the memories of a file's pieces."""
         name = os.path.relpath(path, root) if root else _shortened(path)
         owner = {"project_id": project_id, "session_id": _session_of(path), "by": Author.FILE}
         seen: Counter[str] = Counter()
-        out = {}
-        for piece in pieces_of(text, max_tokens=self.max_tokens, overlap_tokens=self.overlap_tokens):
+        for piece in pieces_of(text):
             seen[piece.text] += 1
             memory_id = event_id(path, str(seen[piece.text]), "file", piece.text)
-            if memory_id not in self.tombstones:
-                kind = "%s:%d-%d" % (name, piece.start_line, piece.end_line)
-                new = new_memory(memory_id, Category.CUSTOM, kind, piece.text, at_ms, **owner)
-                old = stored.get(memory_id, new)  # its day is when it was first seen
-                out[memory_id] = replace(new, at_ms=old.at_ms, key=old.key, pinned=old.pinned)
-        return out
+            kind = "%s:%d-%d" % (name, piece.start_line, piece.end_line)
+            new = new_memory(memory_id, Category.CUSTOM, kind, piece.text, at_ms, **owner)
+            old = stored.get(memory_id, new)  # its day is when it was first seen
+            yield replace(new, at_ms=old.at_ms, key=old.key)
 
     def _owner(self, path: str, hosts: dict[str, str]) -> tuple[str, str]:
         """Return (id, folder) of a file's innermost known project, else (GLOBAL, "").
@@ -187,13 +216,12 @@ class ExtraFiles:
             known = small_files.read(self._path, dict[str, ReadDocument]) or {}
             pieces = [
                 memory
-                for memory in self.store.memories(MemoryQuery(category=Category.CUSTOM, limit=EVERYTHING))
+                for memory in self.keep.store.memories(MemoryQuery(category=Category.CUSTOM, limit=EVERYTHING))
                 if memory.session_id.startswith(SOURCE)
             ]
             sessions = {_session_of(path) for path in known}
-            self.indexer.erase_lent(
-                [piece.id for piece in pieces if not piece.holds or piece.session_id not in sessions]
-            )
+            left = [row for row in pieces if row.ended_because is Ended.GONE or row.session_id not in sessions]
+            self.keep.erase_lent(left)
             self._known = known
         return self._known
 

@@ -3,8 +3,6 @@
 Folders below the anchor may come with a clone: a link there could lead anywhere, a pipe would make a reader wait.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import hashlib

@@ -6,8 +6,6 @@ bullets in it have no meaning. The last line marks the file as whole. The line a
 written, each with a digest of its words: a file tells itself the state that an edit of it began from.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import unicodedata

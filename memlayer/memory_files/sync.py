@@ -4,20 +4,21 @@ A project has `MEMORY.md`, its core memories, and `memory/2026-11-19.md`, the en
 defines a change.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os
+import re
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from memlayer.edge.counting import counted
-from memlayer.memory_files.book import CORE_PAGE, Book
+from memlayer.kinds import Category, Kind
 from memlayer.memory_files.edits import MOST_ADDED, EditCounts, Edits, SavedFile
+from memlayer.memory_files.extra_files import ExtraFiles
 from memlayer.memory_files.folders import (
     AnchoredFolder,
     FilePlace,
@@ -29,11 +30,13 @@ from memlayer.memory_files.folders import (
     remove_empty,
 )
 from memlayer.memory_files.markdown import parse
-from memlayer.memory_files.pages import DAILY_FOLDER, EVERYTHING, day_of, local_day, page_of_day
+from memlayer.memory_files.pages import CORE_PAGE, DAILY_FOLDER, EVERYTHING, Book, day_of, local_day, page_of_day
 from memlayer.memory_files.pages import pages as pages_of
+from memlayer.model import Memory
 from memlayer.ports import Store
 from memlayer.records.projects import Projects
 
+_PIECE = re.compile(r":(\d+)-(\d+)$")
 log = logging.getLogger(__name__)
 SETTLE_S = 10.0  # for so long a file without its last line may still be in writing
 ROUNDS = 3
@@ -283,3 +286,42 @@ class MemoryFiles:
             book.drop(name)
         remove_empty(old.anchor, (*old.parts, DAILY_FOLDER), levels=2)
         return taken
+
+
+class Lines(NamedTuple):
+    """Lines of a file from 1, inclusive; empty for no file."""
+
+    path: str = ""
+    start_line: int = 0
+    end_line: int = 0
+
+
+class FileLines:
+    """A lookup for one request, which reads each file once."""
+
+    def __init__(self, files: MemoryFiles, extra: ExtraFiles) -> None:
+        self._files = files
+        self._extra = extra
+        self._pages: dict[tuple[str, str], dict[str, tuple[int, int]]] = {}
+
+    def of(self, memory: Memory) -> Lines:
+        """Return the lines that hold a memory now."""
+        if memory.known_kind is Kind.PIECE:
+            piece = _PIECE.search(memory.place)
+            path = self._extra.path_of(memory.session_id)
+            return Lines(path, int(piece.group(1)), int(piece.group(2))) if path and piece else Lines()
+        if memory.category == Category.CONVERSATION or not memory.holds:
+            return Lines()
+        name = CORE_PAGE if memory.category == Category.CORE else page_of_day(local_day(memory.at_ms))
+        page = memory.project_id, name
+        if page not in self._pages:
+            self._pages[page] = lines_in(self._files.read(*page))
+        lines = self._pages[page].get(memory.citation)
+        return Lines(os.path.join(self._files.folder(memory.project_id), name), *lines) if lines else Lines()
+
+
+def lines_in(raw: bytes) -> dict[str, tuple[int, int]]:
+    """Return citation -> first and last line of its first bullet."""
+    page = parse(raw)
+    cited = [(item.citation, lines) for item, lines in zip(page.items, page.lines, strict=True) if item.citation]
+    return dict(reversed(cited))

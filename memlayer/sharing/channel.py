@@ -1,15 +1,12 @@
 """An open share: objects read, own ones written in place of others."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from memlayer.sharing.engine import Engine
-from memlayer.sharing.ledger import Ledger, Version
-from memlayer.sharing.log_format import Content, ObjectName, packed, span_of, unpacked
+from memlayer.sharing.ledger import Content, Ledger, ObjectName, Version, packed, span_of, unpacked
 from memlayer.sharing.seal import Seal
 from memlayer.sharing.share import Share
 from memlayer.wire.sharing import SharePulled, SharePushed
@@ -17,10 +14,7 @@ from memlayer.wire.sharing import SharePulled, SharePushed
 
 @dataclass
 class Channel:
-    """Record, ledger, encryption and place of a share, with counts.
-
-    touched: ids of the projects whose memories came.
-    """
+    """Record, ledger, encryption and place of a share, with counts."""
 
     share: Share
     ledger: Ledger
@@ -28,7 +22,6 @@ class Channel:
     engine: Engine
     sent: SharePushed = field(default_factory=SharePushed)
     taken: SharePulled = field(default_factory=SharePulled)
-    touched: set[str] = field(default_factory=set)
 
     @property
     def machine(self) -> str:

@@ -1,7 +1,5 @@
 """The port of a share: objects, each written by its machine alone."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -13,12 +11,21 @@ from memlayer.errors import UserError
 FOLDER, GIT, OBJECTS = "file", "git", "s3"
 # Words of git's, the system's and an object store's errors, in lower case -> the reason for a person.
 REASONS = (
+    (
+        ("aws credentials", "failedtoloadtoken", "computemetadata", "no azure account", "invalid gcp credentials"),
+        "no key for this store is here; set its variables, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+    ),
+    (
+        ("failed to resolve region",),
+        "no bucket of that name is found; check it, or add ?region= (Amazon) or ?endpoint= (another provider)",
+    ),
     (("requesttimetooskewed", "time too skewed"), "the clock of this machine is wrong; set it, then try again"),
     (
         ("403", "forbidden", "accessdenied", "access denied", "permission denied", "authentication failed",
          "could not read username", "invalidaccesskeyid", "signaturedoesnotmatch", "host key verification"),
         "the access is refused; check the key, the password or the rights",
     ),
+    (("gives more than", "too large"), "it holds more than memlayer reads"),
     (("no space left", "quota"), "there is no space left"),
     (("read-only",), "it is read-only"),
     (("not implemented", "501", "preconditionfailed is not"), "this store has no conditional writes"),
@@ -34,6 +41,10 @@ REASONS = (
     (("no such file", "not a directory"), "the folder is not there; a drive may not be mounted"),
 )  # fmt: skip
 _SCP = re.compile(r"[\w.-]+@[\w.-]+:[^:].*").fullmatch
+_INNARDS = re.compile(r",? (?:/\S+\.rs\b|location: |\w+ \{ )")  # of a Rust library's error
+_MEANT = re.compile(r"(?i)(s3|gs|az|git|ssh|https):/*(.+)").fullmatch  # in capitals, or with fewer slashes
+_HOST = re.compile(r"[\w-]+(\.[\w-]+)+/.+").fullmatch
+_BUCKET_PAGE = re.compile(r"https://([^/]*\.)?s3[.-][^/]*amazonaws\.com/").match
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://").match
 
 
@@ -42,7 +53,7 @@ class Layout:
     """Where the objects of a purpose lie within a place.
 
     folder: its name, also in a bucket. refs: of a git remote. is_object: whether a name is one of its objects.
-    max_bytes: of an object in a folder. The rest of a longer one is not read.
+    max_bytes: of an object. The rest of a longer one is not read.
     """
 
     folder: str
@@ -95,11 +106,16 @@ def kind_of(address: str) -> str:
             return GIT
         if os.path.isabs(address):
             return GIT if address.endswith(".git") else FOLDER
-        raise UserError(f"{address[:80]!r} is no address. Give file:///folder, a git remote, or s3://bucket/prefix")
+        meant = _MEANT(address)
+        near = f"{meant[1].lower()}://{meant[2]}" if meant else f"https://{address}" if _HOST(address) else ""
+        told = f"Did you mean {near[:80]}?" if near else "Give file:///folder, a git remote, or s3://bucket/prefix"
+        raise UserError(f"{address[:80]!r} is no address. {told}")
     if scheme[1] == "file":
         return FOLDER
     if scheme[1] in ("s3", "gs", "az"):
         return OBJECTS
+    if scheme[1] == "https" and _BUCKET_PAGE(address):
+        raise UserError(f"{shown(address)[:80]} is the page of a bucket. Give s3://bucket/prefix")
     if scheme[1] in ("git", "git+file", "git+ssh", "git+https", "ssh", "https"):
         return GIT
     raise UserError(f"{scheme[1]}:// is not known. Give file:///folder, a git remote, or s3://bucket/prefix")
@@ -109,7 +125,7 @@ def reason_of(message: str) -> str:
     """Return a failure's reason for a person; an unknown message itself."""
     low = message.lower()
     known = next((reason for words, reason in REASONS if any(word in low for word in words)), "")
-    first = " ".join(message.split())[:200]
+    first = _INNARDS.split(" ".join(message.split()))[0].rpartition("Error(IO): ")[2][:200].strip(" :,")
     return known or first or "it failed without a word"
 
 

@@ -4,8 +4,6 @@ A ref a machine, `refs/memlayer/<machine>`: a commit without parents whose tree 
 history keeps nothing that was removed. What the server still keeps of older commits is up to the server's own gc.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Collection, Mapping, Sequence
@@ -15,10 +13,10 @@ from memlayer.edge.home import paths
 from memlayer.errors import ShareError
 from memlayer.records import git
 from memlayer.sharing.engine import Layout, reason_of, shown
-from memlayer.sharing.log_format import SHARE, is_machine
+from memlayer.sharing.ledger import SHARE, is_machine
 
 LIMIT_S = 120.0
-CONFIGURATION = {"fetch.fsckObjects": "true"}
+CONFIGURATION = {"fetch.fsckObjects": "true", "fetch.unpackLimit": "1"}  # as one file, whose length is limited
 PROTOCOLS = "file:git:https:ssh"
 WHO = {
     "GIT_AUTHOR_NAME": "memlayer", "GIT_AUTHOR_EMAIL": "memlayer@localhost", "GIT_AUTHOR_DATE": "@0 +0000",
@@ -38,7 +36,7 @@ class GitEngine:
 
     def __init__(self, address: str, own_folder: str, layout: Layout = SHARE) -> None:
         """own_folder: for a bare repository of memlayer's own."""
-        self._refs, self._is_object = layout.refs, layout.is_object
+        self._refs, self._is_object, self._max_bytes = layout.refs, layout.is_object, layout.max_bytes
         self._address, self._user, self._password = without_login(address.removeprefix("git+"))
         self._shown = shown(self._address)
         self._folder = os.path.join(own_folder, "git")
@@ -63,7 +61,12 @@ class GitEngine:
         changed = [machine for machine, commit in there.items() if here.get(machine) != commit]
         if changed:
             refs = ["+%s%s:%s%s" % (self._refs, machine, self._refs, machine) for machine in changed]
-            self._remote("fetch", "upload", "--quiet", "--no-tags", "--no-write-fetch-head", "--", self._address, *refs)
+            options = ("--quiet", "--no-tags", "--no-write-fetch-head")
+            try:
+                self._remote("fetch", "upload", *options, "--", self._address, *refs)
+            except ShareError:
+                self._clear()  # also the beginning of a pack without end
+                raise
         if changed or here.keys() - there.keys():
             self._clear()
         self._known = self._known_refs()
@@ -76,7 +79,8 @@ class GitEngine:
 
     def read(self, machine: str, names: Sequence[str]) -> dict[str, bytes]:
         tree = self._tree(machine)
-        return {name: self._git("cat-file", "blob", tree[name]) for name in names if name in tree}
+        there = [name for name in names if name in tree]
+        return {name: self._git("cat-file", "blob", tree[name], cut_at=self._max_bytes) for name in there}
 
     def change(self, machine: str, add: Mapping[str, bytes], remove: Collection[str]) -> None:
         tree = {name: blob for name, blob in self._tree(machine).items() if name not in remove}
@@ -158,6 +162,7 @@ class GitEngine:
         protocols: str = "",
         environment: Mapping[str, str] | None = None,
         configuration: Mapping[str, str] | None = None,
+        cut_at: int = 0,
     ) -> bytes:
         """Return git's output. Raises ShareError with the reason."""
         where = ["--git-dir", self._folder] if is_ours else []
@@ -165,6 +170,7 @@ class GitEngine:
             done = git.run(
                 [*where, *words], limit_s=LIMIT_S, sent=sent, protocols=protocols,
                 environment={**WHO, **(environment or {})}, configuration={**CONFIGURATION, **(configuration or {})},
+                cut_at=cut_at,
             )  # fmt: skip
         except FileNotFoundError as bad:
             raise ShareError("git is not installed; a share by git needs it") from bad

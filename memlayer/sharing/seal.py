@@ -3,8 +3,6 @@
 Encrypted with age (pyrage). A keyed hash before the ciphertext tells a forged, torn or foreign object from a whole one.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 
@@ -78,8 +76,8 @@ def new_secret() -> str:
 def read_secret(path: str) -> str:
     """Return the key in a file. Raises ShareError without it."""
     try:
-        with open(path, encoding="ascii", errors="ignore") as file:
-            secret = file.read(1000).strip()
+        with paths.open_regular(path) as file:
+            secret = file.read(1000).decode("ascii", "ignore").strip()
     except OSError as bad:
         raise ShareError(NO_KEY) from bad
     if not secret.startswith(KEY_START):

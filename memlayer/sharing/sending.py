@@ -1,7 +1,5 @@
 """Push: new rows and tombstones, as one commit of the own log."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,8 +10,20 @@ from memlayer.ports import Store
 from memlayer.records.projects import Projects
 from memlayer.records.tombstones import Tombstones
 from memlayer.sharing.channel import Channel
-from memlayer.sharing.ledger import Ledger, Version, digest_of, key_of
-from memlayer.sharing.log_format import GONE, LOGS, ROWS, Content, ObjectName, ids_in, line_of, living
+from memlayer.sharing.ledger import (
+    GONE,
+    LOGS,
+    ROWS,
+    Content,
+    Ledger,
+    ObjectName,
+    Version,
+    digest_of,
+    ids_in,
+    key_of,
+    line_of,
+    living,
+)
 
 OBJECT_LINES = 5000
 OBJECT_CHARS = 8_000_000  # of lines. Packed a fifth

@@ -3,15 +3,13 @@
 `?endpoint=` and `?region=` name a store of another provider. Signing in is LanceDB's: variables, profile, role.
 """
 
-from __future__ import annotations
-
 from urllib.parse import parse_qsl, urlsplit
 
 from memlayer.adapters.lance.share_tables import ShareTables
 from memlayer.config.providers import is_loopback
 from memlayer.errors import UserError
 from memlayer.sharing.engine import Layout, reason_of
-from memlayer.sharing.log_format import SHARE, is_machine
+from memlayer.sharing.ledger import SHARE, is_machine
 
 OPTIONS = ("endpoint", "region")
 TIMES = {"timeout": "60s", "connect_timeout": "10s", "client_max_retries": "2", "client_retry_timeout": "30"}
@@ -45,5 +43,5 @@ class TableEngine(ShareTables):
         inner = place if layout is SHARE else "%s/%s" % (place.rstrip("/"), layout.folder)
         super().__init__(
             inner, options, is_machine=is_machine, is_object=layout.is_object,
-            told=lambda words: f"{place}: {reason_of(words)}",
+            told=lambda words: f"{place}: {reason_of(words)}", max_bytes=layout.max_bytes,
         )  # fmt: skip

@@ -1,12 +1,11 @@
 """A promoted note as a file, and untrusted files read back."""
 
-from __future__ import annotations
-
 import calendar
 import hashlib
 import re
 import time
 from dataclasses import dataclass
+from functools import cache
 
 from memlayer.edge.capture.payload import clean
 from memlayer.errors import UserError
@@ -14,8 +13,9 @@ from memlayer.kinds import NOTED, Author, Category, Kind, stored_for_team
 from memlayer.model import Memory, event_id, team_session
 from memlayer.notes.addressed import addressed_spans
 from memlayer.text.context_block import cut, flatten
-from memlayer.turns.headline import fitting
+from memlayer.text.word_lists import rows
 from memlayer.turns.salience import new_memory
+from memlayer.turns.turn_memory import fitting
 
 SUFFIX = ".md"
 MAX_CHARS = 1000  # of a note's text
@@ -27,6 +27,12 @@ _HEAD = re.compile(r"---\n((?:[a-z-]{1,20}: [^\n]{0,300}\n){1,12})---\n(.*)\Z", 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d").fullmatch
 _OUT = re.compile(r"[^\w .'-]+")  # of a name: no sign that could end the mark that it stands in
 is_note_file = re.compile(r"[0-9a-f]{32}\.md").fullmatch
+
+
+@cache
+def _to_models() -> re.Pattern[str]:
+    cells = [cell for _, *pair in rows("memlayer.team", "to_models.tsv") for cell in pair]
+    return re.compile("|".join(cells), re.IGNORECASE)
 
 
 class Refused(UserError):
@@ -122,7 +128,7 @@ def read_note(name: str, data: bytes) -> TeamNote:
     if not text or len(text) > MAX_CHARS:
         raise Refused("its text is empty, or longer than %d characters" % MAX_CHARS)
     headed = fitting(clean(head.get("headline", "")), clean(head.get("subject", "")))
-    if any(map(addressed_spans, (text, *headed))):
+    if any(addressed_spans(part) or _to_models().search(part) for part in (text, *headed)):
         raise Refused("it addresses a model, not people")
     kind = next((kind for kind in PROMOTED if kind == head.get("kind")), Kind.NOTE)
     author, project = name_of(head.get("author", "")), flatten(head.get("project", ""))

@@ -1,28 +1,92 @@
 """Places of a team's notes, `<id>.md`: the work tree, or engines."""
 
-from __future__ import annotations
-
 import contextlib
 import os
+import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 
-from memlayer.edge.home import project
+from memlayer.edge.home import paths, project
+from memlayer.edge.home.registry import is_path_part
 from memlayer.errors import ShareError, UserError
 from memlayer.memory_files.folders import AnchoredFolder, NoPlainFile, open_folder
+from memlayer.records import small_files
 from memlayer.records.projects import git_setting
 from memlayer.sharing.engine import Engine, Layout, kind_of, reason_of
-from memlayer.sharing.share import open_engine
+from memlayer.sharing.share import new_machine, open_engine
 from memlayer.team.note import MAX_FILE_BYTES, is_note_file
 
+FILE = "team.json"
 TEAM = Layout("memlayer-team", "refs/memlayer/team/", is_note_file, MAX_FILE_BYTES + 1)
 PARTS = (".memlayer", "team")
 IN_WORK_TREE, IN_ORIGIN = "folder", "git"
 MAX_AUTHORS, MAX_NOTES, MAX_OF_AUTHOR = 200, 500, 200  # looked at: nobody crowds the others out
-
 ALL_AUTHORS = ""  # of a work tree, whose files tell nobody's objects apart
-
 NoteFile = tuple[str, str, bytes]  # (whose objects hold it, file name, bytes)
+
+
+@dataclass
+class Team:
+    """A team that the person set up or accepted for a project.
+
+    address: folder, or that of a place. author: the name on own notes. writer: 16 hex digits, whose objects they are.
+    promoted: ids of own memories. written: file name -> hash of what this home last wrote there. notes, authors,
+    left_out: of the last pull.
+    """
+
+    address: str
+    author: str
+    is_automatic: bool
+    writer: str = field(default_factory=new_machine)
+    promoted: list[str] = field(default_factory=list)
+    written: dict[str, str] = field(default_factory=dict)
+    notes: int = 0
+    authors: list[str] = field(default_factory=list)
+    left_out: dict[str, int] = field(default_factory=dict)
+    pull_ms: int = 0
+    push_ms: int = 0
+    problem: str = ""
+    problem_ms: int = 0
+
+
+def folder_of(home: str, project_id: str) -> str:
+    """Return the folder of a project's team. Raises ShareError for none."""
+    if not is_path_part(project_id):
+        raise ShareError("this folder is no project that memlayer knows")
+    return os.path.join(paths.team(home), project_id)
+
+
+def read_team(home: str, project_id: str) -> Team | None:
+    """Return a project's team, None without one. Raises ShareError."""
+    path = os.path.join(folder_of(home, project_id), FILE)
+    try:
+        return small_files.load(path, Team)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as bad:
+        raise ShareError(f"{path} cannot be read. Remove it, and set the team up anew") from bad
+
+
+def write_team(home: str, project_id: str, team: Team) -> None:
+    """Write the record. Raises OSError."""
+    small_files.write(os.path.join(folder_of(home, project_id), FILE), team)
+
+
+def end_team(home: str, project_id: str) -> None:
+    """Remove the record first, then the rest."""
+    folder = folder_of(home, project_id)
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(os.path.join(folder, FILE))
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def projects_with_team(home: str) -> list[str]:
+    """Return the ids of the projects with a team."""
+    try:
+        return sorted(filter(is_path_part, os.listdir(paths.team(home))))
+    except OSError:
+        return []
 
 
 class WorkTree:

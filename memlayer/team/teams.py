@@ -1,7 +1,5 @@
 """Teams of projects: promoted notes out, colleagues' in as evidence."""
 
-from __future__ import annotations
-
 import getpass
 import os
 import threading
@@ -14,12 +12,12 @@ from typing import Any
 
 from memlayer.edge.home import project, registry
 from memlayer.errors import ShareError, UserError
-from memlayer.indexing.indexer import Indexer
+from memlayer.keep.keep import Keep
+from memlayer.kinds import Ended
 from memlayer.memory_files.folders import digest_of
 from memlayer.model import GLOBAL, Memory, replace, team_session
 from memlayer.ports import MemoryQuery, Store, memories_by_id
 from memlayer.records.projects import Projects, git_setting
-from memlayer.records.tombstones import Tombstones
 from memlayer.sharing.engine import shown
 from memlayer.team.note import Refused, TeamNote, id_of, name_of, promoted, read_note
 from memlayer.team.places import (
@@ -28,13 +26,18 @@ from memlayer.team.places import (
     MAX_OF_AUTHOR,
     PARTS,
     NoteFile,
+    Team,
     TeamPlace,
     WorkTree,
+    end_team,
+    folder_of,
     open_place,
+    projects_with_team,
     read_files,
+    read_team,
     resolved,
+    write_team,
 )
-from memlayer.team.record import Team, end_team, folder_of, projects_with_team, read_team, write_team
 from memlayer.wire.sharing import LeftOut, TeamPulled, TeamPushed, TeamState
 
 NO_TEAM = "this project has no team. `memlayer team setup` begins one, `memlayer team accept` takes its notes in"
@@ -45,17 +48,19 @@ EVERYTHING = 10_000
 class Teams:
     """The teams of one home. Thread-safe.
 
-    in_writer: runs a job in the thread that writes the store. on_taken: called with the project's id.
+    in_writer: runs a job in the thread that writes the store. on_taken: called where notes came or went.
     """
 
     home: str
-    store: Store
-    indexer: Indexer
+    keep: Keep
     projects: Projects
-    tombstones: Tombstones
     in_writer: Callable[[str, Callable[[], Any]], Any] = lambda name, job: job()
-    on_taken: Callable[[str], object] = lambda project_id: None
+    on_taken: Callable[[], object] = lambda: None
     _lock: threading.RLock = field(default_factory=threading.RLock)
+
+    @property
+    def store(self) -> Store:
+        return self.keep.store
 
     def set_up(self, project_id: str, address: str, author: str = "", *, by_hand: bool = False) -> None:
         """Begin or join a team, and take its notes in.
@@ -89,11 +94,9 @@ class Teams:
                 team.promoted.clear()
                 if not keeps:
                     self._push(project_id, team, self._place(project_id, team.address))
-                self.in_writer(
-                    "leave a team", lambda: self.indexer.erase_lent([row.id for row in self._held(project_id)])
-                )
+                self.in_writer("leave a team", lambda: self.keep.erase_lent(self._held(project_id)))
             end_team(self.home, project_id)
-        self.on_taken(project_id)
+        self.on_taken()
         return team.address
 
     def promote(self, memory: Memory, *, is_undone: bool = False) -> None:
@@ -114,14 +117,14 @@ class Teams:
                 others.append(memory.id)
             team.promoted = others
 
-    def sync(self, project_id: str, *, pushes: bool = True, pulls: bool = True) -> tuple[TeamPushed, TeamPulled]:
+    def sync(self, project_id: str, *, pulls: bool = True) -> tuple[TeamPushed, TeamPulled]:
         """Send promoted notes, take others back, take colleagues' in. Raises ShareError."""
         with self._lock, self._opened(project_id) as team:
             place = self._place(project_id, team.address)
-            pushed = self._push(project_id, team, place) if pushes else TeamPushed()
+            pushed = self._push(project_id, team, place)
             pulled = self._pull(project_id, team, place) if pulls else TeamPulled()
         if pulled.new or pulled.gone:
-            self.on_taken(project_id)
+            self.on_taken()
         return pushed, pulled
 
     def sync_all(self) -> None:
@@ -212,23 +215,11 @@ class Teams:
     def _take(self, project_id: str, notes: Sequence[tuple[str, TeamNote]]) -> TeamPulled:
         """Bring the store in step. The writer's job."""
         now_ms, held = int(time.time() * 1000), {row.id: row for row in self._held(project_id)}
-        wanted: dict[str, Memory] = {}
-        for writer, note in notes:
-            row = note.memory(project_id, writer, now_ms)
-            known = held.get(row.id)
-            if known is not None:
-                row = replace(row, pinned=known.pinned)
-                if known.text == row.text:  # a person's decision about it holds until it says something else
-                    row = row.ended(known.ended_because, known.ended_ms, known.superseded_by)
-            if row.id not in self.tombstones:
-                wanted[row.id] = row
-        fresh = [row for id_, row in wanted.items() if row != held.get(id_)]
-        if fresh:
-            with self.indexer.lock:
-                self.indexer.index([row for row in fresh if row.holds])
-                self.store.put_memories(fresh)
-        gone = [id_ for id_ in held if id_ not in wanted]
-        self.indexer.erase_lent(gone)
+        rows = [note.memory(project_id, writer, now_ms) for writer, note in notes]
+        wanted = {row.id: row for row in rows if row.id in held or not self.keep.is_forgotten(row)}
+        gone = [held.pop(id_) for id_ in {*held} - {*wanted}]
+        fresh = self.keep.renew(wanted.values(), held.values(), Ended.GONE, now_ms)
+        self.keep.erase_lent(gone)
         return TeamPulled(notes=len(wanted), new=len(fresh), gone=len(gone))
 
     def _held(self, project_id: str) -> list[Memory]:

@@ -4,16 +4,16 @@ Counters of our own could share our errors. The host records every turn whether 
 the transcript and neither in the store nor in the spool is lost, even if every other check passes.
 """
 
-from __future__ import annotations
-
 import os
-from collections.abc import Container, Iterable
+from collections.abc import Iterable
 
 from memlayer.edge.capture import spool
 from memlayer.edge.counting import counted
+from memlayer.edge.home import off_sessions
 from memlayer.edge.home.session_ids import short_session
 from memlayer.ports import Store
 from memlayer.records.sessions import Session
+from memlayer.records.tombstones import Tombstones
 from memlayer.transcripts import catch_up
 from memlayer.wire.upkeep import Witnessed
 
@@ -23,16 +23,19 @@ SETTLING_MS = 60_000  # the host's file lags, and a turn may still go on
 
 
 def audit_sessions(
-    home: str, sessions: Iterable[Session], store: Store, tombstones: Container[str], now_ms: int
+    home: str, sessions: Iterable[Session], store: Store, tombstones: Tombstones, now_ms: int
 ) -> Witnessed:
     """Witnessed the newest MAX_SESSIONS by whole transcripts: too slow for hooks."""
     in_spool = {os.path.basename(path).partition("-")[2].partition(".")[0] for path in spool.waiting(home)}
+    off_ms = off_sessions.since(home)
     audit = Witnessed()
     most_lost = 0
     for session in list(sessions)[:MAX_SESSIONS]:
         path = session.locate()
         if not (path and os.path.isfile(path) and os.path.getsize(path) <= MAX_TRANSCRIPT_BYTES):
-            is_unfound = bool(path and session.said_ms and not session.read_bytes and not os.path.exists(path))
+            # The host writes the first lines of a session late: of one that has just begun they are no loss.
+            is_settled = session.said_ms and (session.ended or now_ms - session.said_ms > SETTLING_MS)
+            is_unfound = bool(path and is_settled and not session.read_bytes and not os.path.exists(path))
             audit.left_out += 1
             audit.unfound += [session.id] if is_unfound else []
             continue
@@ -43,11 +46,12 @@ def audit_sessions(
         by_transcript = len(
             {(event.prompt_id, event.kind) for event in kept} - {(event.prompt_id, event.kind) for event in by_hook}
         )
-        lacking, _ = catch_up.missed(session.changed(caught_up_bytes=0), store)
+        lacking, _ = catch_up.missed(session.changed(caught_up_bytes=0), store, until_ms=off_ms.get(session.id, 0))
         # The record may hold an answer twice, whole and in parts. Event ids tell them apart.
-        settled = [str(event["id"]) for event in lacking if now_ms - int(event["at_ms"]) > SETTLING_MS]
-        waiting = sum(event_id in in_spool for event_id in settled)
-        forgotten = sum(event_id in tombstones for event_id in settled)
+        settled = [event for event in lacking if now_ms - int(event["at_ms"]) > SETTLING_MS]
+        waiting = sum(event["id"] in in_spool for event in settled)
+        project = {"project_id": session.project_id}
+        forgotten = len(settled) - len(tombstones.not_forgotten(event | project for event in settled))
         lost = len(settled) - waiting - forgotten
         audit.sessions += 1
         audit.by_hook += len(by_hook)
@@ -77,10 +81,10 @@ def finding(seen: Witnessed, *, is_capturing: bool = True) -> tuple[str, str, st
     if seen.lost:
         return (
             "fail",
-            f"{summary}; {counted(seen.lost, '', 'stand')} in a transcript and nowhere else, most in session "
-            + short_session(seen.worst_session),
-            "hooks did not run, or failed: see logs/hook.log; `memlayer store flush --wait` reads open and just-ended "
-            "sessions again, `memlayer store repair` all, and what was said in them while memlayer was off",
+            f"{summary}; {counted(seen.lost, '', 'stand')} in transcripts and nowhere else, "
+            f"{'most ' if seen.lost > 1 else ''}in session {short_session(seen.worst_session)}",
+            "hooks did not run, or failed: see logs/hook.log. `memlayer doctor flush` reads open and just-ended "
+            "sessions again; `memlayer doctor repair` reads all",
         )
     if seen.unfound:
         named = ", ".join(short_session(session) for session in seen.unfound)

@@ -9,8 +9,6 @@ answer back to the first, and a turn beside it was left. Beside it lie, and were
 * Records that a compaction kept. Its boundary follows nothing, and names the records that it stands behind.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 

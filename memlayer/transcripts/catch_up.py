@@ -1,20 +1,22 @@
 """Events of a transcript that its hooks missed."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from memlayer.edge.capture import hosts
 from memlayer.edge.capture.payload import DIALOG, clean, prompt_detail, spool_event
 from memlayer.edge.capture.spool import event_id
-from memlayer.edge.home.project import here
+from memlayer.edge.home.project import enabled, here
+from memlayer.edge.redaction.session_values import Heard
 from memlayer.kinds import Category
 from memlayer.model import Event, turn_memory_id
 from memlayer.ports import MemoryQuery, Store, events_by_id
 from memlayer.records.sessions import Session
-from memlayer.transcripts import reader
+from memlayer.transcripts.discovery import Transcript
+from memlayer.transcripts.lines import Tally
 from memlayer.transcripts.reader import TranscriptRecord
+from memlayer.transcripts.sources import SOURCES
 
 TRANSCRIPT = "transcript"  # Event.source
 CLOCK_PUT_BACK_MS = 60_000  # records of one turn may be out of order by less
@@ -28,17 +30,20 @@ def captured(
 ) -> dict[str, Any] | None:
     """Return a record's captured event (payload.SPOOL_FIELDS), None if empty.
 
-    record: a prompt or an answer. prompt_id: instead of the record's own.
+    record: a prompt, an answer, or a call of another agent. prompt_id: instead of the record's own.
     """
     # An answer names its command: the command itself is no record, and its hook may have missed it.
     prompt = record.text if record.kind == "user" else record.command
-    text = clean(record.text)
+    is_call = record.kind == "tool"
+    with Heard(session_id):  # its prompts are read before its answers
+        text = clean(record.text)
     if not text.strip():
         return None
     prompt_id = prompt_id or record.prompt_id
     return spool_event(
         kind=record.kind, session_id=session_id, prompt_id=prompt_id, text=text, at_ms=record.at_ms,
-        detail=DIALOG if record.call_id else prompt_detail(prompt, is_run=record.is_run) if prompt else "",
+        detail=record.command if is_call else DIALOG if record.call_id
+        else prompt_detail(prompt, is_run=record.is_run) if prompt else "",
         extra=record.call_id or ("" if prompt_id else text), project_dir=project_dir, transcript_path=path,
         source=source, uuid=record.uuid,
     )  # fmt: skip
@@ -62,17 +67,17 @@ def missed(session: Session, store: Store, *, until_ms: int = 0) -> tuple[list[d
     start = session.caught_up_bytes if session.caught_up_bytes <= os.path.getsize(path) else 0
     records: list[TranscriptRecord] = []
     offset = start
-    for record in reader.read_turns(path, start_offset=start):
+    for record in _records(session, start):
         if until_ms and record.at_ms > until_ms:
             continue
         offset = record.resume_offset  # of the last turn: it may go on, so it is read again next time
-        if record.kind in ("user", "assistant") and record.at_ms >= session.since_ms:
+        if record.kind in ("user", "assistant", "tool") and record.at_ms >= session.since_ms:
             records.append(record)
     by_id = {}
     for record in records:
         folder = here(session.project_dir) or here(record.cwd)
-        if not folder and (session.project_dir or record.cwd):
-            continue  # of another machine
+        if (not folder and (session.project_dir or record.cwd)) or (folder and not enabled(folder)):
+            continue  # of another machine, or switched off
         event = captured(record, session_id=session.id, project_dir=folder, path=path, source=TRANSCRIPT)
         if event is not None:
             by_id[str(event["id"])] = event
@@ -83,6 +88,17 @@ def missed(session: Session, store: Store, *, until_ms: int = 0) -> tuple[list[d
     if _is_stamped_ahead(records, session):
         fresh = _own(fresh, session, store)
     return fresh + _grown([(by_id[made], known[made]) for made in by_id if made in known], store), offset
+
+
+def _records(session: Session, start: int) -> Iterable[TranscriptRecord]:
+    """Yield the turns of a session's transcript, by its host's reader."""
+    agent = hosts.named(session.host).reader
+    if not agent:
+        return ()
+    file = Transcript(
+        session.transcript_path, 0, 0, session_id=session.id, cwd=session.project_dir, is_run=session.is_run
+    )
+    return SOURCES[agent].read(file, start, Tally()).records
 
 
 def _is_stamped_ahead(records: list[TranscriptRecord], session: Session) -> bool:
@@ -167,11 +183,12 @@ def inherited(session: Session, store: Store) -> list[str]:
     if not path or not os.path.isfile(path):
         return []
     texts: set[str] = set()
-    for record in reader.read_turns(path):
-        if record.kind == "compact":
-            texts.clear()
-        elif record.at_ms < session.since_ms:
-            texts.add(clean(record.text).strip())
+    with Heard(session.id):
+        for record in _records(session, 0):
+            if record.kind == "compact":
+                texts.clear()
+            elif record.at_ms < session.since_ms:
+                texts.add(clean(record.text).strip())
     if not texts:
         return []
     events = [event for event in said_elsewhere(store, session.project_id) if event.text.strip() in texts]

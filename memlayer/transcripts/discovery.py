@@ -1,7 +1,5 @@
 """The host's transcripts: their files, sessions, folders and reading order."""
 
-from __future__ import annotations
-
 import os
 import re
 import stat
@@ -13,7 +11,11 @@ from memlayer.transcripts.lines import open_transcript, parse
 from memlayer.transcripts.reader import at_ms_of
 
 SUFFIX = ".jsonl"
+NAME = re.compile(r".*\.jsonl\Z", re.DOTALL)
 AGENT_PREFIX = "agent-"
+# A file of an unforeseen form: it is counted, and the others are read.
+BROKEN_FILE = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
+UNREADABLE = "files that cannot be read"
 _HEAD_BYTES = 256 * 1024  # snapshots and listings of tools come before the first prompt
 _HEAD_LINES = 200
 
@@ -23,7 +25,8 @@ class Transcript:
     """One transcript file.
 
     cwd: the folder the session was started in, "" if unknown. first: the uuid of its first prompt or answer: a fork
-    begins with copies, so it has its parent's.
+    begins with copies, so it has its parent's. agent: who wrote it (sources.py). inside: the session's name where a
+    file holds many, raw: its text there. is_run: nobody typed its prompts. remote: of its repository, as it recorded.
     """
 
     path: str
@@ -34,27 +37,54 @@ class Transcript:
     cwd: str = ""
     first: str = ""
     first_ms: int = 0
+    agent: str = "claude"
+    inside: str = ""
+    raw: bytes = b""
+    is_run: bool = False
+    remote: str = ""
+
+    @property
+    def key(self) -> str:
+        """The name in the import log."""
+        return "%s#%s" % (self.path, self.inside) if self.inside else self.path
 
 
-def find(paths: Iterable[str], count: Callable[[str], None]) -> list[Transcript]:
-    """Find the transcripts in files and folders, newest first.
+def find(
+    paths: Iterable[str],
+    wanted: re.Pattern[str],
+    describe: Callable[[str, os.stat_result, Callable[[str], None]], Iterable[Transcript]],
+    count: Callable[[str], None],
+) -> list[Transcript]:
+    """Find the sessions in files and folders, newest first.
 
-    A link inside a folder is not followed. Count gets the reason for each file left out. Raises OSError for a path that
-    does not exist or cannot be read.
+    wanted: names of files in folders. A link inside a folder is not followed. Count gets the reason for each file left
+    out. Raises OSError for a path that does not exist or cannot be read.
     """
-    by_path: dict[str, Transcript] = {}
+    by_key: dict[str, Transcript] = {}
     for given in paths:
         path = os.path.realpath(given)
-        if os.path.isdir(path):
-            for inside in _inside(path, count):
-                by_path[inside.path] = inside
-        else:
+        if not os.path.isdir(path):
             info = os.stat(path)
             if not stat.S_ISREG(info.st_mode):
                 count("no regular files")
                 continue
-            by_path[path] = _described(path, info)
-    return sorted(by_path.values(), key=lambda transcript: (-transcript.mtime_ns, transcript.path))
+            try:
+                by_key |= {found.key: found for found in describe(path, info, count)}
+            except BROKEN_FILE:
+                count(UNREADABLE)
+            continue
+        for at, folders, names in os.walk(path):
+            folders[:] = sorted(name for name in folders if name != "tool-results")
+            for inside in (os.path.join(at, name) for name in sorted(filter(wanted.match, names))):
+                try:
+                    info = os.lstat(inside)
+                    if stat.S_ISREG(info.st_mode):
+                        by_key |= {found.key: found for found in describe(inside, info, count)}
+                    else:
+                        count("links" if stat.S_ISLNK(info.st_mode) else "no regular files")
+                except (OSError, *BROKEN_FILE):
+                    count(UNREADABLE)
+    return sorted(by_key.values(), key=lambda transcript: (-transcript.mtime_ns, transcript.key))
 
 
 def in_order(files: list[Transcript], since_ms: Callable[[str], int]) -> list[Transcript]:
@@ -78,28 +108,12 @@ def in_order(files: list[Transcript], since_ms: Callable[[str], int]) -> list[Tr
     return out
 
 
-def _inside(folder: str, count: Callable[[str], None]) -> Iterator[Transcript]:
-    for at, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if name != "tool-results")
-        for name in sorted(names):
-            if not name.endswith(SUFFIX):
-                continue
-            path = os.path.join(at, name)
-            try:
-                info = os.lstat(path)
-                if stat.S_ISREG(info.st_mode):
-                    yield _described(path, info)
-                else:
-                    count("links" if stat.S_ISLNK(info.st_mode) else "no regular files")
-            except OSError:
-                count("files that cannot be read")
-
-
-def _described(path: str, info: os.stat_result) -> Transcript:
+def describe(path: str, info: os.stat_result, count: Callable[[str], None]) -> Iterator[Transcript]:
+    """Yield the transcript of Claude Code in a file. Raises OSError."""
     is_agent = os.path.basename(path).startswith(AGENT_PREFIX)
     cwd = session_id = first = stamp = ""
     slug = os.path.basename(os.path.dirname(path))
-    for record in _head(path):
+    for record in head(path):
         where = record.get("cwd")
         if isinstance(where, str) and where and (not cwd or _slug(cwd) != slug):
             # The folder follows the shell's `cd`. The one that names the transcript's folder stays.
@@ -109,7 +123,7 @@ def _described(path: str, info: os.stat_result) -> Transcript:
         uuid = record.get("uuid")
         if not first and record.get("type") in ("user", "assistant") and isinstance(uuid, str):
             first, stamp = uuid, str(record.get("timestamp") or "")
-    return Transcript(
+    yield Transcript(
         path,
         info.st_size,
         info.st_mtime_ns,
@@ -123,7 +137,8 @@ def _described(path: str, info: os.stat_result) -> Transcript:
     )
 
 
-def _head(path: str) -> Iterator[dict[str, object]]:
+def head(path: str) -> Iterator[dict[str, object]]:
+    """Yield the first records of a file. Raises OSError."""
     with open_transcript(path) as file:
         lines = file.read(_HEAD_BYTES).split(b"\n")[:-1][:_HEAD_LINES]
     for line in lines:

@@ -3,8 +3,6 @@
 The host keeps `memory/` beside a project's transcripts, and loads the head of its `MEMORY.md` into every session.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Sequence
 

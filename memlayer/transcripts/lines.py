@@ -1,7 +1,5 @@
 """The lines of a transcript and the tool calls in them."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -41,11 +39,13 @@ MAX_TARGET_CHARS = 600
 class Tally:
     """Counts of a reading: complete lines, and records passed over by reason.
 
-    watch is called with the byte offset every WATCH_LINES lines. It may raise to end the reading.
+    version: of the agent that wrote them, "" where it does not say. watch is called with the byte offset every
+    WATCH_LINES lines. It may raise to end the reading.
     """
 
     watch: Callable[[int], None] = lambda offset: None
     lines: int = 0
+    version: str = ""
     passed: Counter[str] = field(default_factory=Counter)
 
     def passes(self, reason: str) -> None:

@@ -9,20 +9,33 @@ Facts about the format (2.1.197 and later) that decide the code:
 * A prompt typed while the model works is an `attachment` of type `queued_command` inside the running turn.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import BinaryIO, NamedTuple
 
+from memlayer.edge.capture.answers import answers_given, quoted
 from memlayer.edge.capture.noise import is_noise, own_words
 from memlayer.edge.capture.payload import is_request
-from memlayer.edge.capture.runs import SUBAGENT, run_of
+from memlayer.edge.capture.runs import run_of
 from memlayer.text.word_lists import words
-from memlayer.transcripts.dialogs import DialogCall, calls_in, said_at_calls
-from memlayer.transcripts.lines import Tally, open_transcript, read_records, string
+from memlayer.transcripts.lines import Tally, blocks_of, open_transcript, read_records, string
+
+# The person's words in dialogs at a call. The host's own fields say who spoke: the same in a tool's output counts for
+# nothing.
+QUESTIONS, PLAN = "AskUserQuestion", "ExitPlanMode"
+MAX_PLAN_CHARS = 1500
+APPROVED, REFUSED = "Approved this plan:", "Refused this plan:"
+# Hosts without the field `toolDenialKind` (2.1.197) tell a refusal by these alone.
+_WITHOUT_WORDS = "User rejected tool use"
+_WITH_WORDS = (
+    "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the "
+    "new_string was NOT written to the file). To tell you how to proceed, the user said:\n"
+)
+_HOST_NOTE = "\n\nNote: The user's next message may contain a correction or preference."
+_CLARIFY = "The user wants to clarify these questions"  # the host's words, around the model's own
+_NOBODY_ASKED = ("hook", "config")
 
 _COMMAND_NAME = re.compile(r"<command-name>\s*(/?[^<\s]+)\s*</command-name>")
 _COMMAND_WORDS = re.compile(r"<command-args>(.*)</command-args>", re.DOTALL)
@@ -41,6 +54,79 @@ TOOL_RESULT = "tool results"
 GENERATED = "commands and generated"
 
 _Json = dict[str, object]
+
+
+class DialogCall(NamedTuple):
+    """A call by the model, with the plan that it presents."""
+
+    tool: str
+    plan: str
+
+
+def calls_in(record: _Json) -> Iterator[tuple[str, DialogCall]]:
+    """Yield (id, call) of an answer's tool calls."""
+    for block in blocks_of(record):
+        given = block.get("input")
+        if block.get("type") == "tool_use":
+            plan = string(given, "plan") if isinstance(given, dict) and block.get("name") == PLAN else ""
+            yield string(block, "id"), DialogCall(string(block, "name"), plan)
+
+
+def said_at_calls(record: _Json, calls: Mapping[str, DialogCall]) -> Iterator[tuple[str, str]]:
+    """Yield (call id, words of the person) of a record of results."""
+    decision = record.get("permissionDecision")
+    if isinstance(decision, dict) and decision.get("source") in _NOBODY_ASKED:
+        return
+    blocks = list(blocks_of(record))
+    texts = [string(block, "text") for block in blocks if block.get("type") == "text"]
+    beside = [text for text in texts if not is_noise(text)]
+    for block in blocks:
+        call = calls.get(string(block, "tool_use_id"))
+        if block.get("type") != "tool_result" or call is None:
+            continue
+        is_refused, words = _refusal(record, block, call) if block.get("is_error") is True else (False, "")
+        said, judged = [words], []  # a judged plan comes last: a word behind a quotation's head is no rule
+        result = record.get("toolUseResult")
+        if call.tool == QUESTIONS and isinstance(result, dict):
+            said = [answers_given(result)]
+        elif call.tool == PLAN and (is_refused or isinstance(result, dict)):
+            plan = (string(result, "plan") if isinstance(result, dict) else "") or call.plan
+            judged = [REFUSED if is_refused else APPROVED, quoted(plan[:MAX_PLAN_CHARS])]
+        text = "\n".join(part for part in said + beside + judged if part.strip())
+        beside = []
+        if text:
+            yield string(block, "tool_use_id"), text
+
+
+def may_be_of_server(record: _Json, call: DialogCall) -> bool:
+    """True where a server of tools may have written a refusal.
+
+    It chooses the text of its errors. The next answer tells which of its tools ran last (2.1.197).
+    """
+    return call.tool.startswith("mcp__") and "toolDenialKind" not in record
+
+
+def is_of_server(answer: _Json, call: DialogCall) -> bool:
+    """True unless the answer behind a call shows that none ran."""
+    message = answer.get("message")
+    is_models = isinstance(message, dict) and message.get("model") != "<synthetic>"
+    ran, called = (re.sub(r"[\W_]", "", name) for name in (string(answer, "attributionMcpTool"), call.tool))
+    return not is_models or answer.get("isSidechain") is True or bool(ran and called.endswith(ran))
+
+
+def _refusal(record: _Json, block: _Json, call: DialogCall) -> tuple[bool, str]:
+    """Return (whether the person refused a call, their words)."""
+    content, result = string(block, "content"), string(record, "toolUseResult")
+    if "toolDenialKind" in record:
+        holds_words = record.get("holdsPersonsWords") is True  # also where another program shows the dialog
+        is_refused = holds_words or record["toolDenialKind"] == "user-rejected"
+        words = string(record, "userFeedback") or (content.removeprefix(_WITH_WORDS) if holds_words else "")
+    elif result == _WITHOUT_WORDS:
+        return True, ""
+    else:
+        is_refused = content.startswith(_WITH_WORDS)
+        words = content[len(_WITH_WORDS) :].partition(_HOST_NOTE)[0]
+    return is_refused, words if is_refused and not words.startswith(_CLARIFY) else ""
 
 
 class TranscriptRecord(NamedTuple):
@@ -82,18 +168,17 @@ class _Turn:
     command: str = ""
     typed: TranscriptRecord | None = None  # a command and the words behind it. The host's own commands get no answer
     calls: dict[str, DialogCall] = field(default_factory=dict)
+    doubtful: list[TranscriptRecord] = field(default_factory=list)  # words that a server of tools may have written
     is_over: bool = False  # later answers are to memlayer's own request, not to the user
     answer: _Answer | None = None
 
 
-def read_turns(
-    path: str, *, start_offset: int = 0, sidechains: bool = False, tally: Tally | None = None
-) -> Iterator[TranscriptRecord]:
+def read_turns(path: str, *, start_offset: int = 0, tally: Tally | None = None) -> Iterator[TranscriptRecord]:
     """Yield the records in file order, an answer after its turn.
 
     So the answer of a turn that an automatic compaction ran into comes after that compaction.
-    start_offset: 0 or the resume_offset of an earlier record. sidechains: read the conversation of a sub-agent, which
-    is left out otherwise. tally: counts the records left out. Only complete lines count. A file that does not exist
+    start_offset: 0 or the resume_offset of an earlier record. The conversation of a sub-agent
+    is left out. tally: counts the records left out. Only complete lines count. A file that does not exist
     yields nothing. Other OSErrors are raised. Memory is bounded (see lines.py).
     """
     tally = tally or Tally()
@@ -102,14 +187,12 @@ def read_turns(
     except FileNotFoundError:
         return
     with file:
-        yield from _turns(file, start_offset, sidechains, tally)
+        yield from _turns(file, start_offset, tally)
 
 
-def _turns(file: BinaryIO, start_offset: int, sidechains: bool, tally: Tally) -> Iterator[TranscriptRecord]:
+def _turns(file: BinaryIO, start_offset: int, tally: Tally) -> Iterator[TranscriptRecord]:
     turn: _Turn | None = None
     for offset, record in read_records(file, start_offset, tally):
-        if sidechains and record.pop("isSidechain", None):
-            record["entrypoint"] = SUBAGENT
         kind = record.get("type")
         if kind == "user":
             machine = _machine_record(record)
@@ -118,7 +201,11 @@ def _turns(file: BinaryIO, start_offset: int, sidechains: bool, tally: Tally) ->
                 tally.passes(machine or TOOL_RESULT)
                 if turn is not None and machine in ("", TOOL_RESULT) and not turn.is_over:
                     for call_id, said in said_at_calls(record, turn.calls):
-                        yield _make("user", said, turn.prompt_id, record, "", turn.start)._replace(call_id=call_id)
+                        told = _make("user", said, turn.prompt_id, record, "", turn.start)._replace(call_id=call_id)
+                        if may_be_of_server(record, turn.calls[call_id]):
+                            turn.doubtful.append(told)
+                        else:
+                            yield told
                 if turn is not None and record.get("isMeta") is True and is_request(_prompt_text(record) or ""):
                     turn.is_over = True
                 continue
@@ -139,6 +226,8 @@ def _turns(file: BinaryIO, start_offset: int, sidechains: bool, tally: Tally) ->
                 yield _make("user", text, prompt_id, record, "", offset)
         elif kind == "assistant":
             if turn is not None and not turn.is_over:
+                yield from (told for told in turn.doubtful if not is_of_server(record, turn.calls[told.call_id]))
+                turn.doubtful.clear()
                 turn.calls.update(calls_in(record))
                 _add_answer(turn, record)
         elif kind == "attachment":

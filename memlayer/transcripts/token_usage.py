@@ -1,7 +1,5 @@
 """Tokens in the model's context, from the end of the transcript."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Operations that forget memories, or review them."""
 
-from __future__ import annotations
-
 from msgspec import field
 
 from memlayer.wire.memories import MemoryRow
@@ -27,6 +25,7 @@ class Forgotten(Message):
 
     memories: best match first. events: how many go. left: memory files that could not be cleaned, and why, one line
     each. unknown: ids of none. near: where the query's words stand in none, those near them in meaning; they stay.
+    in_transcript: the host's own record of it is there.
     """
 
     memories: list[ForgottenMemory] = []
@@ -35,6 +34,7 @@ class Forgotten(Message):
     left: list[str] = []
     unknown: list[str] = []
     near: list[ForgottenMemory] = []
+    in_transcript: bool = False
 
 
 class RowCount(Message):
@@ -103,10 +103,11 @@ class ReviewList(Message):
 
 
 class Decided(Message):
-    """A decision, or its undoing, and the memory after it."""
+    """A decision or its undoing, its memory, a changed task's status."""
 
     how: str = ""
     memory: MemoryRow | None = None
+    status: str = ""
 
 
 class Forget(Asking[Forgotten], tag="forget"):
@@ -115,7 +116,6 @@ class Forget(Asking[Forgotten], tag="forget"):
     ids: Names = ()
     session_id: str = ""
     project_dir: Path = ""
-    is_global: bool = False
     query: str = ""
     before_ms: Whole = 0
     keep_sources: bool = False

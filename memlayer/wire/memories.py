@@ -1,7 +1,5 @@
 """Operations on memories: recall, search, show, list, change, their uses."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from memlayer.model import Event, Memory, Usage
@@ -9,9 +7,10 @@ from memlayer.wire.message import Asking, Limit, Message, Names, Path, Share, Te
 
 
 class MemoryRow(Memory, frozen=True):
-    """A memory with its project's name. text: with its kind's mark."""
+    """A memory with its project's name and session's host. text: marked."""
 
     project: str = ""
+    host: str = ""
 
 
 class SearchMode(Message):
@@ -182,9 +181,11 @@ class Remembered(Message):
 
 
 class Changed(Message):
-    """A memory after its change."""
+    """A memory after its change. replaces: those in whose place it is."""
 
     memory: MemoryRow
+    is_changed: bool = True
+    replaces: list[MemoryRow] = []
 
 
 class Version(MemoryRow, frozen=True):
@@ -223,8 +224,9 @@ class Search(Asking[Hits], tag="search"):
 
 
 class Show(Asking[Matches], tag="show"):
+    """limit_dir: a model asks, within this project."""
+
     ids: Names = ()
-    session_id: str = ""
     limit_dir: Path = ""
 
 
@@ -232,7 +234,6 @@ class List(Asking[Memories], tag="list"):
     """rules: only the person's orders in force."""
 
     project_dir: Path = ""
-    is_global: bool = False
     session_id: str = ""
     category: str = ""
     limit: Limit = 50
@@ -273,11 +274,10 @@ class History(Asking[Versions], tag="history"):
 class Citations(Asking[Cited], tag="citations"):
     """Arguments of a list of citations.
 
-    order: "" for the newest citation first, popular, or unused. days: 0 for any time, or 30 with an order.
+    order: "" for the newest citation first, popular, or unused: of the last 30 days.
     """
 
     order: str = ""
-    days: Whole = 0
     limit: Limit = 10
     project_dir: Path = ""
 

@@ -6,8 +6,6 @@ default, an unknown one is ignored, and names are added, never removed or rename
 Unix time in milliseconds, 0 for unknown or never.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -21,7 +19,7 @@ from memlayer.errors import ProtocolError, UserError
 MAX_LISTED = 10_000
 _UNPAIRED = re.compile("[\ud800-\udfff]")
 # Where Python does not allow the name.
-_NAMES = {"is_global": "global", "with_superseded": "all", "id_": "id", "from_": "from"}
+_NAMES = {"with_superseded": "all", "id_": "id", "from_": "from"}
 
 Path = Annotated[str, Meta(pattern=r"\A[^\0]*\Z")]  # as os.fsdecode gives it, so with unpaired surrogates
 Names = tuple[Path, ...]  # ids or paths

@@ -1,7 +1,5 @@
 """Operations on notes that a language model writes."""
 
-from __future__ import annotations
-
 from msgspec import UNSET, UnsetType, field
 
 from memlayer.wire.message import Asking, Limit, Message, Path

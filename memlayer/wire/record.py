@@ -1,7 +1,5 @@
 """Operations that look around: projects, events, counts by day, a map."""
 
-from __future__ import annotations
-
 from memlayer.model import Event
 from memlayer.wire.message import Asking, Limit, Message, Names, Path, Whole
 
@@ -78,14 +76,10 @@ class Projects(Asking[KnownProjects], tag="projects"):
 
 
 class ChooseProject(Asking[ProjectChosen], tag="project.choose"):
-    """name: of the other project; "" for a new one.
-
-    is_move: the other project's folder has become this one, and is no longer there.
-    """
+    """name: of the other project; "" for a new one."""
 
     project_dir: Path = ""
     name: str = ""
-    is_move: bool = False
 
 
 class Events(Asking[EventsFound], tag="view.events"):

@@ -1,7 +1,5 @@
 """Operations on sessions, the notes given in them, and their past work."""
 
-from __future__ import annotations
-
 from msgspec import UNSET, UnsetType
 
 from memlayer.model import Memory
@@ -57,6 +55,7 @@ class SessionFacts(Message):
     questions_told_ms: int = 0
     is_run: bool = False
     run_by: str = ""
+    host: str = ""
 
 
 class SessionRow(SessionFacts):
@@ -144,6 +143,7 @@ class GivenPrompt(Message):
 
     prompt: its text, None if not kept. chars: of the block. delivered: the host had it in time. gate to left_out_count:
     where a daemon answered. start: the source of a session's start. place: "first prompt" of its session, or "".
+    action: before or behind, of a line at a call. host: the program it was in.
     """
 
     at_ms: int = 0
@@ -163,11 +163,13 @@ class GivenPrompt(Message):
     took_ms: float | UnsetType = UNSET
     left_out_count: int | UnsetType = UNSET
     start: str | UnsetType = UNSET
+    action: str | UnsetType = UNSET
+    host: str = ""
 
     @property
     def is_prompt(self) -> bool:
-        """True for a prompt, of no start."""
-        return not self.start
+        """True for a prompt, of no start and no action."""
+        return not self.start and not self.action
 
     @property
     def silence(self) -> str:

@@ -1,6 +1,6 @@
 """Operations on a person's share, and on a project's team."""
 
-from __future__ import annotations
+from msgspec import field
 
 from memlayer.wire.memories import MemoryRow
 from memlayer.wire.message import Asking, Message, Path
@@ -120,11 +120,12 @@ class ShareSetup(Asking[ShareState], tag="share.setup"):
     dry_run: bool = False
 
 
-class SharePush(Asking[SharePushed], tag="share.push"):
-    pass
+class ShareSynced(Message):
+    pushed: SharePushed = field(default_factory=SharePushed)
+    pulled: SharePulled = field(default_factory=SharePulled)
 
 
-class SharePull(Asking[SharePulled], tag="share.pull"):
+class ShareSync(Asking[ShareSynced], tag="share.sync"):
     pass
 
 
@@ -223,11 +224,12 @@ class TeamStatus(Asking[TeamState], tag="team.status"):
     project_dir: Path = ""
 
 
-class TeamPush(Asking[TeamPushed], tag="team.push"):
-    project_dir: Path = ""
+class TeamSynced(Message):
+    pushed: TeamPushed = field(default_factory=TeamPushed)
+    pulled: TeamPulled = field(default_factory=TeamPulled)
 
 
-class TeamPull(Asking[TeamPulled], tag="team.pull"):
+class TeamSync(Asking[TeamSynced], tag="team.sync"):
     project_dir: Path = ""
 
 

@@ -1,8 +1,6 @@
 """Operations on tasks and topics."""
 
-from __future__ import annotations
-
-from memlayer.wire.message import Asking, Limit, Message, Path
+from memlayer.wire.message import Asking, Message, Path
 
 
 class TaskStep(Message):
@@ -33,7 +31,6 @@ class TaskRow(Message):
     status: str = ""
     priority: str = ""
     waits_for: list[str] = []
-    maybe_done: str = ""
     is_open: bool = False
     is_resting: bool = False
     sources: list[str] = []
@@ -135,8 +132,6 @@ class ModeState(Message):
 
 class Topics(Asking[TopicsFound], tag="topics"):
     project_dir: Path = ""
-    days: Limit = 30
-    limit: Limit = 10
 
 
 class Mode(Asking[ModeState], tag="mode"):
@@ -151,7 +146,6 @@ class Tasks(Asking[TaskList], tag="tasks"):
 
     project_dir: Path = ""
     status: str = ""
-    is_blocked: bool = False
 
 
 class TaskShow(Asking[TasksShown], tag="tasks.show"):

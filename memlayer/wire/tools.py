@@ -1,7 +1,5 @@
 """Operations of the MCP tools, and of the agent's talk."""
 
-from __future__ import annotations
-
 from memlayer.model import Event
 from memlayer.wire.message import Asking, Limit, Message, Names, Path, Whole
 
@@ -56,13 +54,10 @@ class MemSearch(Asking[TextForModel], tag="mem.search"):
 
 
 class MemTimeline(Asking[TextForModel], tag="mem.timeline"):
-    """Arguments of a timeline: turns around ids, or of a session."""
-
     ids: Names = ()
     window: Limit = 3
     project_dir: Path = ""
     session_id: str = ""
-    session: str = ""
 
 
 class MemDetails(Asking[TextForModel], tag="mem.details"):
@@ -100,9 +95,10 @@ class MemRemember(Asking[TextForModel], tag="mem.remember"):
 class Turn(Asking[TalkStep], tag="turn"):
     """A step of the agent's talk. Its events are in the spool.
 
-    phase: start, prompt, end, compact, history, undo or finish. text: redacted. The prompt, the answer, or the summary
-    of a compaction. detail: of the event. kept: prompt ids of the turns that a compaction leaves. tokens: in the
-    model's context. session_id: for history its start, or "" for the project's last talk.
+    phase: start, prompt, call, end, compact, history, undo or finish. text: redacted. The prompt, the answer, the
+    summary of a compaction, or JSON of a call's input and error. detail: of the event, or the tool. kept: prompt ids
+    of the turns that a compaction leaves. tokens: in the model's context. session_id: for history its start, or "" for
+    the project's last talk.
     """
 
     phase: str = ""

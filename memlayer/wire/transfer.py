@@ -1,15 +1,25 @@
 """Operations that import transcripts, and export and import memories."""
 
-from __future__ import annotations
+from memlayer.wire.message import Asking, Message, Names, Path, Whole
 
-from memlayer.wire.message import Asking, Message, Names, Path
+
+class Found(Message):
+    """One agent's sessions in one folder. first_ms, last_ms: of what was said."""
+
+    agent: str = ""
+    folder: str = ""
+    sessions: int = 0
+    turns: int = 0
+    new_turns: int = 0
+    first_ms: Whole = 0
+    last_ms: Whole = 0
 
 
 class Imported(Message):
     """Counts of an import of transcripts.
 
-    new, known: events (prompts and answers). new_turns: turns with new events. known_turns: others with known events.
-    skipped: by reason.
+    new, known: events (prompts, answers, calls). new_turns: turns with new events. known_turns: others with known
+    events. skipped: by reason. found: by agent and folder. problems: agents whose form is not the known one.
     """
 
     files: int = 0
@@ -24,6 +34,8 @@ class Imported(Message):
     dry_run: bool = False
     unembedded: int = 0
     seconds: float = 0.0
+    found: list[Found] = []
+    problems: list[str] = []
 
     def skip(self, reason: str, number: int = 1) -> None:
         """Count files or records that are left out."""
@@ -60,19 +72,28 @@ class ExportTaken(ExportCounts):
     dry_run: bool = False
 
 
-class Import(Asking[Imported], tag="import"):
-    """paths: transcripts or folders. again: read from the start."""
+class Origin(Message):
+    """Files or folders with one agent's sessions."""
 
-    subagents: bool = False
-    again: bool = False
+    agent: str = "claude"
+    paths: Names = ()
+
+
+class Import(Asking[Imported], tag="import"):
+    """paths: transcripts or folders.
+
+    origins: other agents' sessions, beside or instead of them. project_dir: only its sessions, and the project of
+    sessions without a folder.
+    """
+
     dry_run: bool = False
     project_dir: Path = ""
     paths: Names = ()
+    origins: tuple[Origin, ...] = ()
 
 
 class Export(Asking[Exported], tag="export"):
     path: Path = ""
-    force: bool = False
 
 
 class ImportExport(Asking[ExportTaken], tag="import_export"):

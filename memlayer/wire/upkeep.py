@@ -1,7 +1,5 @@
 """Operations on the daemon, its store and files."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from msgspec import field
@@ -80,6 +78,7 @@ class StatusFound(Message):
     """The daemon's state.
 
     store: opening, open or failed. job: that runs, or "". hooks_worked_ms: the last call in time by hook.
+    at_action: lines at a call by their effect.
     settings_stamp: of the settings that it started with. sends: all that leaves this machine, by what the person chose.
     """
 
@@ -100,6 +99,7 @@ class StatusFound(Message):
     job_errors: int = 0
     last_job_error: str = ""
     hooks_worked_ms: dict[str, int] = {}
+    at_action: dict[str, int] = {}
     rebuilding: str = ""
     file_notices: list[str] = []
     rss_bytes: int = 0
@@ -201,7 +201,7 @@ class Repaired(Message):
     """Counts of a repair, and the damage.
 
     events: brought back. memories: turns remembered anew. indexed: memories indexed anew. missing: events of remembered
-    turns that are gone.
+    turns that are gone. unknown_rules: wishes whose author nothing tells any more.
     in_doubt: citations of memories that a person should look at. aside: the folder of the remains, or "".
     """
 
@@ -209,6 +209,7 @@ class Repaired(Message):
     memories: int = 0
     indexed: int = 0
     missing: int = 0
+    unknown_rules: int = 0
     in_doubt: list[str] = []
     damage: list[str] = []
     aside: str = ""
@@ -251,19 +252,14 @@ class MemoryFiles(Message):
 
 
 class Files(Asking[MemoryFiles], tag="files"):
-    """now: bring the files in step first.
-
-    accept: also those that came with the work tree, once for its folder.
-    """
+    """accept: those of the work tree as well, once for its folder."""
 
     project_dir: Path = ""
-    is_global: bool = False
-    now: bool = False
     accept: bool = False
 
 
 class Flush(Asking[Settled], tag="flush"):
-    wait: bool = False
+    pass
 
 
 class Stats(Asking[StatsFound], tag="stats"):
