@@ -1,7 +1,5 @@
 """Run the command line: `python -I <root>/memlayer/cli/__main__.py`, or `python -m memlayer.cli`."""
 
-from __future__ import annotations
-
 import os
 import sys
 

@@ -1,11 +1,9 @@
 """The command `memlayer`, its verbs, imported as they are used."""
 
-from __future__ import annotations
-
-import contextlib
 import importlib
 import os
 import sys
+import textwrap
 from difflib import get_close_matches
 
 import click
@@ -14,7 +12,9 @@ from click.shell_completion import CompletionItem
 from memlayer.cli.terminal.typist import BY_PERSON, guarded
 from memlayer.edge.terminal.streams import wants_json
 
-SLASH_WITH_PROJECT = ("forget", "list", "remember", "review", "search", "task list", "team", "view")
+textwrap.TextWrapper.wordsep_re = textwrap.TextWrapper.wordsep_simple_re  # help never breaks `--keep-both` in two
+SLASH_TEXTS = ("forget", "remember", "search")  # verbs of slash commands that take a text on standard input
+SLASH_IDS = {"edit": 1, "merge": 2}  # a decision of review -> ids before its text, which keeps its lines
 # A slash command's verb -> an example of the words that it needs.
 SLASH_NEEDS = {
     "search": "WORDS",
@@ -33,12 +33,12 @@ SECTIONS = {
         "forget": ("forget", "Forget memories for good."),
         "notes": ("curation.notes", "Have a language model read finished sessions and write notes."),
         "view": ("project.view", "Open the memory in a browser: see, search, correct and forget."),
-        "doctor": ("health", "Check everything."),
+        "doctor": ("health", "Check everything; repair, index or shrink the store."),
     },
     "Find": {
         "list": ("browse", "List memories, newest first, with those for every project."),
-        "rules": ("browse", "Print your rules in force, as lines for CLAUDE.md."),
         "sessions": ("overview", "List sessions, newest first, with turns and tokens."),
+        "rules": ("curation.rules", "Show your rules in force, or keep them in a file."),
     },
     "Correct": {
         "edit": ("memories", "Change, pin or bring back a memory."),
@@ -46,18 +46,17 @@ SECTIONS = {
     },
     "Work": {
         "task": ("project.tasks", "List, add, close, block or show tasks."),
-        "project": ("project.choice", "List projects, show topics, or choose a folder's project."),
+        "project": ("project.choice", "List projects, or choose a folder's project."),
         "agent": ("agent", "Talk with a language model that has this memory."),
         "team": ("sharing.team", "Share promoted notes with colleagues, by git, folder or bucket."),
         "share": ("sharing.share", "Share memories between your machines, by folder, git or bucket."),
     },
     "Machinery": {
-        "import": ("transfer", "Import the host's earlier sessions, or an export."),
+        "import": ("transfer", "Import earlier sessions, also of other agents, or an export."),
         "export": ("transfer", "Export everything to a file that `memlayer import` reads."),
         "stats": ("overview", "Show counts, disk use, search, model and daemon."),
-        "store": ("maintenance", "Flush, index, repair or shrink the store."),
         "config": ("settings", "Show a project's settings and the source of each value."),
-        "daemon": ("health", "Start, stop or show the background process that owns the store."),
+        "daemon": ("health", "Stop, restart or show the process that owns the store."),
         "setup": ("installation", "Build memlayer's runtime, unless it is up to date."),
         "mcp": ("installation", "Serve memories over MCP, or register the server with a client."),
         "completion": ("installation", "Print the script that completes verbs in your shell."),
@@ -65,25 +64,15 @@ SECTIONS = {
     "": {"statusline": ("search", "Print Claude Code's status line: notes given, turns waiting, errors.")},
 }
 VERBS = {name: row for section in SECTIONS.values() for name, row in section.items()}
-# Verbs with an option that makes another command of them -> its module and name there.
-FORMS = {
-    "search --as-prompt": ("search", "recall_verb"),
-    "show --around": ("browse", "timeline_verb"),
-    "show --history": ("memories", "history_verb"),
-    "show --file": ("project.past_work", "blame_verb"),
-    "search --error": ("project.past_work", "fix_verb"),
-    "edit --pin": ("memories", "pin_verb"),
-    "edit --restore": ("memories", "restore_verb"),
-    "list --cited": ("browse", "citations_verb"),
-    "stats --files": ("maintenance", "files_verb"),
-}
-FORM = "form"  # the parameter by which such a command takes that option
-# Verbs of other programs -> ours that do the same.
+# Verbs of other programs, and options of another verb -> ours that do the same.
 MEANT = {
     "add": "remember", "delete": "forget", "remove": "forget", "rm": "forget", "find": "search", "query": "search",
     "ls": "list", "status": "stats", "install": "setup", "settings": "config", "browse": "view", "why": "given",
     "todo": "task", "undo": "edit --restore", "log": "sessions", "chat": "agent", "check": "doctor", "backup": "export",
     "version": "--version", "history": "show --history", "recall": "search --as-prompt", "pin": "edit --pin",
+    "store": "doctor", "--unpin": "edit --unpin", "--undo": "edit --restore",
+    "--pin": "edit --pin", "--restore": "edit --restore", "--history": "show --history", "--cited": "list --cited",
+    "--rules": "rules", "--error": "search --error", "--as-prompt": "search --as-prompt",
 }  # fmt: skip
 
 
@@ -106,11 +95,11 @@ class Verbs(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        verb, *rest = args
+        verb = args[0]
         if verb not in ("slash", *VERBS) and verb[:1] != "-" and not ctx.resilient_parsing:
             near = [MEANT[verb]] if verb in MEANT else get_close_matches(verb, VERBS, n=1)
             ctx.fail(f"No such verb {verb[:40]!r}" + "".join(f". Did you mean `memlayer {name}`?" for name in near))
-        return super().resolve_command(ctx, [self._form(ctx, verb, rest), *rest])
+        return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(VERBS)
@@ -118,29 +107,11 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name == "slash":
             return slash_verb
-        row = FORMS.get(cmd_name) or ((VERBS[cmd_name][0], f"{cmd_name}_verb") if cmd_name in VERBS else None)
-        if row is None:
+        if cmd_name not in VERBS:
             return None
-        command = getattr(importlib.import_module(f"memlayer.cli.verbs.{row[0]}"), row[1])
+        command = getattr(importlib.import_module(f"memlayer.cli.verbs.{VERBS[cmd_name][0]}"), f"{cmd_name}_verb")
         assert isinstance(command, click.Command)
-        if cmd_name in FORMS and FORM not in [option.name for option in command.params]:
-            declared = [FORM, cmd_name.split()[1]]
-            command.params.append(click.Option(declared, is_flag=True, expose_value=False, hidden=True))
         return guarded(command)
-
-    def _form(self, ctx: click.Context, verb: str, rest: list[str]) -> str:
-        """Return the verb, or its form if click finds that option."""
-        options = {form.split()[1]: form for form in FORMS if form.split()[0] == verb}
-        command = self.get_command(ctx, verb)
-        if command is None or not options.keys() & set(rest):
-            return verb
-        parser = command.make_parser(ctx)
-        parser.ignore_unknown_options = parser.allow_interspersed_args = True  # those of the form are not known here
-        with contextlib.suppress(click.UsageError):  # the verb says what is wrong
-            given = parser.parse_args(list(rest))[0]
-            names = (options.get(option.opts[0]) for option in command.params if option.name in given)
-            return next(filter(None, names), verb)
-        return verb
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one screen: the verbs by their headings."""
@@ -202,15 +173,44 @@ def slash_verb(ctx: click.Context, command: str, session_id: str) -> None:
         raise UserError(f"the arguments did not arrive, and nothing was done: {why}. In a terminal: {in_shell(verb)}")
     if typed.get("problem"):
         raise UserError(f"that is too long, and nothing was done: {typed['problem']}; {MAX_TYPED_CHARS} at most")
-    if verb in SLASH_NEEDS and not typed.get("text", "").strip():
-        raise Incomplete(f"Give it behind the command: /memlayer:{command} {SLASH_NEEDS[verb]}")
-    arguments = verb.split() + (["--stdin"] if verb != "view" else [])
-    if verb in SLASH_WITH_PROJECT and typed.get("project_dir"):
-        arguments += ["--project", typed["project_dir"]]
-    if verb == "remember":
-        arguments += ["--session", session_id]
-    text = typed.get("text", "").encode("utf-8", "replace")
-    sys.stdin = io.TextIOWrapper(io.BytesIO(text), encoding="utf-8")
+    try:
+        os.chdir(typed.get("project_dir") or ".")  # the session's, wherever its shell has gone
+    except OSError as bad:
+        raise UserError(f"There is no folder {typed['project_dir']}") from bad
     root = ctx.find_root().command
     assert isinstance(root, click.Group)
+    text = typed.get("text", "")
+    if verb in SLASH_TEXTS:
+        options, text = options_of(root.get_command(ctx, verb), text, is_any_place=verb != "remember")
+        arguments = [verb, "-", *options, *(["--session", session_id] if verb == "remember" else [])]
+        sys.stdin = io.TextIOWrapper(io.BytesIO(text.encode("utf-8", "replace")), encoding="utf-8")
+    else:
+        how, *rest = text.split(None, 1) or [""]
+        ids = SLASH_IDS.get(how) if verb == "review" else None
+        arguments = [*verb.split(), *([how, "--", *"".join(rest).strip().split(None, ids)] if ids else text.split())]
+    if verb in SLASH_NEEDS and not text.strip():
+        raise Incomplete(f"Give it behind the command: /memlayer:{command} {SLASH_NEEDS[verb]}")
     root.main(arguments, prog_name="memlayer", standalone_mode=False, obj=BY_PERSON)
+
+
+def options_of(command: click.Command | None, text: str, *, is_any_place: bool) -> tuple[list[str], str]:
+    """Part a typed text into a verb's options and the other words.
+
+    is_any_place: a sentence to remember may end with an option's name, a search does not.
+    """
+    known = {
+        name: option for option in (command.params if command else ()) if isinstance(option, click.Option)
+        for name in (*option.opts, *option.secondary_opts) if option.name != "as_json"
+    }  # fmt: skip
+    given: list[str] = []
+    rest: list[str] = []
+    words = text.split()
+    while words and words[0] != "--" and (is_any_place or not rest):
+        option = known.get(words[0].partition("=")[0])
+        has_value = option is not None and not option.is_flag and "=" not in words[0]
+        taken = given if option else rest
+        taken += words[: 1 + has_value]
+        del words[: 1 + has_value]
+    if is_any_place:
+        return given, " ".join([*rest, *words]) if given else text
+    return given, "".join(text.split(None, len(given))[len(given) :])

@@ -3,8 +3,6 @@
 An error is printed as one line or one JSON document. An unexpected exception also leaves a report in the log folder.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import time
@@ -49,6 +47,8 @@ def run() -> None:
         streams.drop(1)
         sys.exit(1)
     except OSError as error:
+        if gone := streams.folder_gone(error):
+            fail(gone)
         streams.drop(1)
         streams.tell_line(f"{error.strerror or error}: {error.filename or 'the output cannot be written'}")
         sys.exit(streams.USER_ERROR)
@@ -61,7 +61,21 @@ def usage_message(wrong: click.ClickException) -> str:
     if isinstance(wrong, Incomplete) or context is None:
         return wrong.format_message()
     message = wrong.format_message().rstrip(".")
-    return f"{message}{'' if message.endswith('?') else '.'} See `{context.command_path} --help`"
+    if isinstance(wrong, click.NoSuchOption) and (verb := meant(wrong.option_name)):
+        return f"No such option {wrong.option_name!r} here. Did you mean `memlayer {verb}`?"
+    if isinstance(wrong, click.NoSuchCommand) and isinstance(context.command, click.Group):
+        message += f". Give one of {', '.join(context.command.list_commands(context))}"
+    takes_words = any(isinstance(one, click.Argument) and one.nargs == -1 for one in context.command.params)
+    is_dashed = isinstance(wrong, click.NoSuchOption) and takes_words
+    behind = f" A text that begins with a dash goes behind --: `{context.command_path} -- ...`" if is_dashed else ""
+    return f"{message}{'' if message.endswith('?') else '.'} See `{context.command_path} --help`.{behind}".rstrip(".")
+
+
+def meant(option: str) -> str:
+    """Return the verb of another verb's option, "" for none."""
+    from memlayer.cli.app import MEANT
+
+    return MEANT.get(option, "")
 
 
 def set_streams() -> None:

@@ -1,12 +1,11 @@
 """Registers the MCP server in other clients' configuration files."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
 import sys
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,12 +43,16 @@ class McpClient:
 
 @dataclass(frozen=True)
 class Change:
-    """A file's change. text: the new one, "" where the file goes."""
+    """A file's change.
+
+    text: the new one, "" where the file goes. mark: stands in every text with memlayer.
+    """
 
     path: str
     before: str | None
     text: str
     is_needed: bool
+    mark: str
 
 
 def client_of(name: str) -> McpClient:
@@ -57,10 +60,10 @@ def client_of(name: str) -> McpClient:
     return McpClient(name, *CLIENTS[name])
 
 
-def path_of(client: McpClient) -> str:
-    """Return the path of the client's configuration file, links followed."""
-    match = re.match(r"\$\{(\w+):-([^}]*)\}(.*)", client.path)
-    path = (os.environ.get(match[1]) or match[2]) + match[3] if match else client.path
+def path_of(named: str) -> str:
+    """Return the path of a configuration file, links followed."""
+    match = re.match(r"\$\{(\w+):-([^}]*)\}(.*)", named)
+    path = (os.environ.get(match[1]) or match[2]) + match[3] if match else named
     return os.path.realpath(os.path.expanduser(path))
 
 
@@ -81,18 +84,23 @@ def entry_of(client: McpClient, root: str, *, project: str, all_projects: bool) 
 
 def planned(client: McpClient, entry: dict[str, Any] | None) -> Change:
     """Return the change that registers or removes (None). Raises UserError."""
-    path = path_of(client)
-    before = _read(path)
+    path = path_of(client.path)
     change = _toml if path.endswith(".toml") else _json
-    text = change(path, before or "", client.key, entry)
-    if entry is None and (kept := _read(path + BACKUP)) is not None and _parsed(path, kept) == _parsed(path, text):
+    return changed(path, lambda text: change(path, text, client.key, entry), is_removal=entry is None)
+
+
+def changed(path: str, edit: Callable[[str], str], *, is_removal: bool, mark: str = NAME) -> Change:
+    """Return a file's change by `edit`. Raises UserError."""
+    before = read_text(path)
+    text = edit(before or "")
+    if is_removal and (kept := read_text(path + BACKUP)) is not None and _parsed(path, kept) == _parsed(path, text):
         text = kept  # nothing else was changed since: as it was, to the byte
-    return Change(path, before, text, text != (before or ""))
+    return Change(path, before, text, text != (before or ""), mark)
 
 
 def carry_out(change: Change) -> None:
     """Write the file whole, a copy kept beside it. Raises OSError."""
-    if NAME not in (change.before or ""):
+    if change.mark not in (change.before or ""):
         paths.write_whole(change.path + BACKUP, (change.before or "").encode())
     if change.text:
         mode = os.stat(change.path).st_mode & 0o777 if change.before is not None else paths.FILE_MODE
@@ -100,11 +108,11 @@ def carry_out(change: Change) -> None:
         os.chmod(change.path, mode)
     else:
         os.unlink(change.path)
-        if _read(change.path + BACKUP) == "":  # of a file that memlayer began
-            os.unlink(change.path + BACKUP)
+    if change.mark not in change.text and os.path.exists(change.path + BACKUP):
+        os.unlink(change.path + BACKUP)
 
 
-def _read(path: str) -> str | None:
+def read_text(path: str) -> str | None:
     """A configuration file's text; None when there is none. Raises UserError."""
     try:
         with open(path, encoding="utf-8", newline="") as file:
@@ -125,10 +133,7 @@ def _parsed(path: str, text: str) -> object:
 
 def _json(path: str, text: str, key: str, entry: dict[str, Any] | None) -> str:
     """Return the JSON text with or without the entry, in its order."""
-    try:
-        whole = json.loads(text) if text.strip() else {}
-    except (ValueError, RecursionError) as bad:
-        raise UserError(f"{path} is no plain JSON ({bad}): nothing is changed. Add the server by hand") from bad
+    whole = json_of(path, text)
     servers = whole.get(key, {}) if isinstance(whole, dict) else None
     if not isinstance(servers, dict):
         raise UserError(f"{path}: {key} is no table of servers: nothing is changed")
@@ -140,7 +145,20 @@ def _json(path: str, text: str, key: str, entry: dict[str, Any] | None) -> str:
             del whole[key]
     else:
         whole[key] = {**servers, NAME: entry}
-    indent = re.search(r"\n([ \t]+)\"", text)
+    return json_text(whole, text)
+
+
+def json_of(path: str, text: str) -> Any:
+    """Return the object in a JSON file, {} for none. Raises UserError."""
+    try:
+        return json.loads(text) if text.strip() else {}
+    except (ValueError, RecursionError) as bad:
+        raise UserError(f"{path} is no plain JSON ({bad}): nothing is changed. Change it by hand") from bad
+
+
+def json_text(whole: Any, before: str) -> str:
+    """Return a file's new text, indented as before; "" for nothing."""
+    indent = re.search(r"\n([ \t]+)\"", before)
     return json.dumps(whole, ensure_ascii=False, indent=indent[1] if indent else 2) + "\n" if whole else ""
 
 

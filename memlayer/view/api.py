@@ -1,7 +1,5 @@
 """The API: the daemon's answers, as the verbs print them with --json."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any

@@ -5,8 +5,6 @@ is routed before the host is one of ours (a rebound name carries its own), and n
 without the token.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import hmac

@@ -4,8 +4,6 @@ One look at the daemon serves all open pages, and there is none while no page is
 neither starts a daemon nor keeps it from leaving. Events are asked for when the status has moved.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

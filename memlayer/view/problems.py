@@ -1,7 +1,5 @@
 """Errors as a page, or as problem JSON (RFC 9457) for programs."""
 
-from __future__ import annotations
-
 import html
 from http import HTTPStatus
 

@@ -1,12 +1,11 @@
 """The process of the page: port, token, idle end."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os
 import secrets
 import socket
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from memlayer.edge.bootstrap import runtime
+from memlayer.edge.bootstrap.program import ENDS, LOOK_S, Program
 from memlayer.edge.home import paths
 from memlayer.errors import UserError
 from memlayer.view.app import make
@@ -25,7 +25,6 @@ ADDRESS = "127.0.0.1"
 PORT = 37777
 PORTS_TRIED = 50
 IDLE_S = 30 * 60.0
-LOOK_S = 5.0
 HEADER_S = 10.0  # for the header of a request. Then its connection goes
 WANTED_FILES = 8192
 NICE = 5  # a hook goes first
@@ -111,7 +110,7 @@ def serve(
 
     opened: is told the first address, that of a file which enters by itself, and the port.
     """
-    token, listening = token_of(source.home), listen(port)
+    program, token, listening = Program(), token_of(source.home), listen(port)
     number = int(listening.getsockname()[1])
     keys = Keys(token, number, is_read_only)
     runtime.allow_files(WANTED_FILES)
@@ -125,10 +124,10 @@ def serve(
     first = f"http://{ADDRESS}:{number}/?token="
     entry_file = write_entry(source.home, number, keys.door)
     try:
-        opened(first + token, entry_file, number)
         paths.write_whole(os.path.join(source.home, OPEN_NAME), f"{os.getpid()} {number} {keys.door}\n".encode())
+        opened(first + token, entry_file, number)
         with contextlib.suppress(KeyboardInterrupt):
-            asyncio.run(_until_idle(server, listening, keys, idle_s))
+            asyncio.run(_until_idle(server, listening, keys, idle_s, program, source.home))
     finally:
         with contextlib.suppress(OSError):
             path = os.path.join(source.home, ENTRY_NAME)
@@ -136,10 +135,14 @@ def serve(
                 os.unlink(path)
 
 
-async def _until_idle(server: uvicorn.Server, listening: socket.socket, keys: Keys, idle_s: float) -> None:
+async def _until_idle(
+    server: uvicorn.Server, listening: socket.socket, keys: Keys, idle_s: float, program: Program, home: str
+) -> None:
     async def watch() -> None:
-        while time.monotonic() - keys.last_s < idle_s:
+        while time.monotonic() - keys.last_s < idle_s and os.path.isdir(home) and not program.is_replaced():
             await asyncio.sleep(min(LOOK_S, idle_s))
+        if program.is_changed():
+            print(ENDS, file=sys.stderr)
         server.should_exit = True
 
     clock = asyncio.create_task(watch())

@@ -1,7 +1,5 @@
 """The page's way to the daemon, and the projects it can show."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -58,7 +56,7 @@ class Source:
         place = locate(folder) if folder else None
         self.first = registry.find_place(registry.load(home), place) if place else ""
 
-    def ask(self, arguments: Asked[Answer], deadline_s: float = ASK_S) -> Answer:
+    def ask(self, arguments: "Asked[Answer]", deadline_s: float = ASK_S) -> "Answer":
         """Return the daemon's answer. Raises MemlayerError."""
         return self._client.ask(arguments, deadline_s=deadline_s)
 

@@ -4,8 +4,6 @@ Everything that was stored is hostile: `plain` takes terminal escapes, bidi mark
 escapes, and drawn Markdown passes nh3.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 import time
@@ -18,7 +16,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
 from memlayer.edge.redaction.privacy import plain
-from memlayer.kinds import Author
+from memlayer.kinds import KINDS, Author
 from memlayer.text.terms import query_terms
 
 TAGS = {
@@ -139,8 +137,9 @@ def code(value: object) -> Markup:
 def spoken(value: object, max_chars: int = 160) -> str:
     """Return a text on one line, a turn without its speakers' names."""
     line = " ".join(clean(value).split())
-    if line.startswith(PROMPT):
-        line = line.removeprefix(PROMPT).replace(ANSWER, " → ", 1)
+    mark, prompt, rest = line.partition(PROMPT)
+    if prompt and mark in {row.mark for row in KINDS.values()}:
+        line = mark + rest.replace(ANSWER, " → ", 1)
     return short(line, max_chars)
 
 

@@ -1,7 +1,5 @@
 """A request as a page sees it: project, parameters, form, answers."""
 
-from __future__ import annotations
-
 import hmac
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from memlayer import __version__
+from memlayer.edge.capture import hosts
 from memlayer.edge.counting import counted, size
 from memlayer.errors import UserError
 from memlayer.kinds import KINDS, Kind
@@ -50,6 +49,7 @@ def _environment() -> Environment:
         spoken=texts.spoken,
         moment=texts.moment, counted=counted, bytes=size, author=texts.author, first_line=texts.first_line,
         compared=texts.compared, with_quote=texts.with_quote, heading=heading_of,
+        host_title=lambda name: hosts.named(name).title,
     )  # fmt: skip
     return made
 
@@ -66,7 +66,7 @@ class Visit:
     keys: Keys
     form: Mapping[str, str] = field(default_factory=dict)
 
-    def ask(self, arguments: Asked[Answer]) -> Answer:
+    def ask(self, arguments: "Asked[Answer]") -> "Answer":
         """Return the daemon's answer. Raises MemlayerError."""
         return self.source.ask(arguments)
 

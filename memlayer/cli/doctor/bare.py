@@ -27,6 +27,7 @@ from memlayer.edge.counting import size
 from memlayer.edge.home import paths
 from memlayer.edge.ipc import protocol
 from memlayer.edge.ipc.client import Client
+from memlayer.edge.terminal.streams import folder_gone
 from memlayer.errors import MemlayerError
 
 UNKNOWN, BUILD = "unknown: that needs the runtime", "run `memlayer setup`"
@@ -56,6 +57,29 @@ def daemon_line(status: Mapping[str, object]) -> str:
     if isinstance(since_ms, (int, float)) and since_ms:
         facts.append(f"up {duration(time.time() - since_ms / 1000)}")
     return ", ".join(facts + ([f"{rss} of memory"] if rss else []))
+
+
+def show_status(status: Mapping[str, object] | None, as_json: bool) -> None:
+    """Print the status that a daemon reports; None: no daemon runs."""
+    if as_json:
+        print_json({"running": status is not None, **(status or {})})
+    elif status is None:
+        say("No daemon is running. The next hook or verb starts one.")
+    else:
+        say(("The daemon runs", "green"), f": {daemon_line(status)}")
+        if status.get("rebuilding"):
+            say(("In the background", "yellow"), f": {line(status['rebuilding'])} chunks")
+        if status.get("mode") == "lexical":
+            say(("Full-text search only", "yellow"), f": {line(status.get('why'))}")
+
+
+def stop(client: Client, as_json: bool) -> None:
+    """Stop the daemon, and say whether there was one."""
+    was_there = client.stop()
+    if as_json:
+        print_json({"running": False, "stopped": was_there})
+    else:
+        say("The daemon has stopped." if was_there else "No daemon was running.")
 
 
 def all_checks(
@@ -120,11 +144,17 @@ def main(argv: list[str]) -> int:
     verb, options = argv[0], argparse.ArgumentParser(prog="memlayer", description="The runtime is missing: " + BUILD)
     options.add_argument("--json", action="store_true", help="Print JSON.")
     options.add_argument("--project", metavar="PATH", default="", help="The project of this folder.")
+    word = argv.pop(1) if verb == "daemon" and argv[1:2] in (["stop"], ["status"]) else ""
     given = options.parse_args(argv[1:])
     if verb == "--version":
         version(given.json)
         return 0
-    home, folder = paths.home_of(), os.path.abspath(os.path.expanduser(given.project or os.getcwd()))
+    home = paths.home_of()
+    if verb == "daemon":
+        client = Client(home, plugin_root())
+        stop(client, given.json) if word == "stop" else show_status(client.status(), given.json)
+        return 0
+    folder = os.path.abspath(os.path.expanduser(given.project or os.getcwd()))
     return print_checks(all_checks(home, folder, without_runtime(home)), given.json)
 
 
@@ -132,5 +162,5 @@ if __name__ == "__main__":
     try:
         sys.exit(main(sys.argv[1:]))
     except (MemlayerError, OSError) as error:
-        print(f"memlayer: {error}", file=sys.stderr)
+        print(f"memlayer: {folder_gone(error) or error}", file=sys.stderr)
         sys.exit(1)

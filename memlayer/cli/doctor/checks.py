@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from memlayer.cli.terminal.output import duration, line, print_json, say, when
+from memlayer.cli.terminal.output import duration, line, print_json, say
 from memlayer.edge.bootstrap import health, runtime
 from memlayer.edge.capture import spool
 from memlayer.edge.counting import counted, size
@@ -92,6 +92,8 @@ def runtime_state(home: str, root: str, is_in_use: Callable[[str], bool] = lambd
     if runtime.setup_is_running(home):
         return Check("runtime", WARN, "is being built right now", "wait a minute; turns are kept meanwhile")
     why = runtime.setup_failure(home)
+    if not why and not os.path.lexists(runtime.runtimes(home)):
+        return Check("runtime", WARN, "not built yet", "the next session builds it, or `memlayer setup` does now")
     says = f"could not be built: {line(why)}" if why else "missing, incomplete, or built for another version"
     return Check("runtime", FAIL, says, f"run `memlayer setup`; see {runtime.setup_log(home)}")
 
@@ -141,6 +143,8 @@ def interpreter(home: str) -> Check:
         return Check("python3", FAIL, "not on the PATH and not recorded: hooks do nothing", "run `memlayer setup`")
     shim = ", a version manager's shim" if is_script(on_path) else ""
     says = f"hooks run on the python3 of the PATH ({on_path}{shim}), {took_ms:.0f} ms a start"
+    if took_ms <= SLOW_START_MS and not shim:
+        return Check("python3", OK, says)
     return Check("python3", WARN, says, "`memlayer setup` records the real interpreter")
 
 
@@ -230,7 +234,7 @@ def disk(home: str) -> Check:
 def settings(held: Callable[[str], SettingsHeld], folder: str) -> Iterator[Check]:
     """Check the user's settings and the project's file.
 
-    held: the settings in the project of a root, "" for none.
+    held: the settings in a folder, "" for none.
     """
     of_user = held("")
     problem, file = of_user.problem, of_user.file
@@ -246,9 +250,8 @@ def settings(held: Callable[[str], SettingsHeld], folder: str) -> Iterator[Check
         yield Check("capture", WARN, says, "`memlayer config unset capture.enabled` keeps them again")
     for name in of_user.ignored:
         yield Check("settings", WARN, f"{name} is ignored", f"set it with `memlayer config set {key_of(name)} ...`")
-    root = project.locate(folder).root
-    if os.path.lexists(os.path.join(root, project.SETTINGS_NAME)):
-        for warning in held(root).warnings:
+    if project.settings_files(folder):
+        for warning in held(folder).warnings:
             yield Check("settings", WARN, line(warning), "correct that line; all others of the file hold")
 
 
@@ -267,7 +270,7 @@ def spool_age(home: str) -> Check:
         time.sleep(0.2)
     says = f"{counted(waiting, 'event')} waiting, the oldest for {duration(oldest_s)}" if waiting else "empty"
     if oldest_s > SPOOL_MAX_AGE_S:
-        return Check("spool", FAIL, says, "safe on disk, not in the store yet: `memlayer store flush --wait` says why")
+        return Check("spool", FAIL, says, "safe on disk, not in the store yet: `memlayer doctor flush` says why")
     return Check("spool", OK, says)
 
 
@@ -289,9 +292,15 @@ def quarantine(home: str) -> Check:
     if not quarantined:
         return Check("quarantine", OK, "empty")
     reasons = collections.Counter(line(reason, 80) for _, reason in quarantined)
-    says = "; ".join(f"{count}x {reason}" for reason, count in reasons.most_common(3))
-    remedy = "`memlayer store quarantine retry` reads them again; `list` shows and `drop` removes them"
-    return Check("quarantine", WARN, f"{counted(len(quarantined), 'file')} set aside: {says}", remedy)
+    remedy = "`memlayer doctor repair` reads them again; `memlayer doctor quarantine` shows, with --drop removes them"
+    return Check("quarantine", WARN, f"{counted(len(quarantined), 'file')} set aside: {most(reasons)}", remedy)
+
+
+def most(reasons: collections.Counter[str]) -> str:
+    """Return the commonest reasons, and how many others there are."""
+    rows = [f"{count}x {reason}" for reason, count in reasons.most_common(3)]
+    others = sum(count for _, count in reasons.most_common()[3:])
+    return "; ".join(rows + [counted(others, "other")] * bool(others))
 
 
 def logs(home: str, worked_ms: Mapping[str, int], *, is_well: bool) -> Iterator[Check]:
@@ -324,18 +333,16 @@ def log_check(name: str, path: str, errors: list[dict[str, object]], unresolved:
     """Check a log. unresolved: the errors after which nothing went well."""
     if not errors:
         return Check(name, OK, "no problem in the last 24 h")
-    lost = [entry for entry in unresolved if entry.get("hook") and entry.get("what") == "failed"]
-    last = (lost or unresolved or errors)[-1]
-    facts = line(" ".join(str(last[key]) for key in ("hook", "what", "error") if last.get(key)), 200)
     if not unresolved:
-        says = f"works; {counted(len(errors), 'problem')} in the last 24 h, last {when(_at_ms(last))}: {facts}"
-        return Check(name, OK, says)
+        return Check(name, OK, f"works now; {counted(len(errors), 'problem')} in the last 24 h")
+    lost = [entry for entry in unresolved if entry.get("hook") and entry.get("what") == "failed"]
+    last = (lost or unresolved)[-1]
+    facts = line(" ".join(str(last[key]) for key in ("hook", "what", "error") if last.get(key)), 200)
     if lost:
         says = f"{counted(len(lost), 'hook call')} failed in the last 24 h; turns may be lost. Last: {facts}"
         return Check(name, FAIL, says, path)
-    counts = collections.Counter(line(entry.get("what"), 60) for entry in unresolved).most_common(3)
-    most = "; ".join(f"{count}x {problem}" for problem, count in counts)
-    return Check(name, WARN, f"{counted(len(unresolved), 'problem')} in the last 24 h: {most}; last: {facts}", path)
+    counts = most(collections.Counter(line(entry.get("what"), 60) for entry in unresolved))
+    return Check(name, WARN, f"{counted(len(unresolved), 'problem')} in the last 24 h: {counts}. Last: {facts}", path)
 
 
 def _at_ms(entry: Mapping[str, object]) -> float:
@@ -359,8 +366,7 @@ def project_state(folder: str, environ: Mapping[str, str]) -> Check:
     if is_disabled(environ.get("MEMLAYER_DISABLE")):
         value = ascii(environ["MEMLAYER_DISABLE"])[1:-1][:20]
         return Check("project", WARN, f"MEMLAYER_DISABLE={value} is set: hooks that inherit it do nothing", "unset it")
-    root = project.locate(folder).root
-    file = project.switch_off(root)
+    root, file = project.locate(folder).root, project.switch_off(folder)
     if file:
         # A project's file may have come with a clone, and then the user did not choose it.
         is_own = os.path.basename(file) == project.SETTINGS_NAME

@@ -1,7 +1,5 @@
 """Checks that need the daemon: start, store, models, captured turns."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Iterator, Mapping
@@ -36,18 +34,18 @@ ASK_YOURSELF = {
 }
 
 
-def held_settings(client: Client, root: str, environ: Mapping[str, str]) -> upkeep_ops.SettingsHeld:
+def held_settings(client: Client, folder: str, environ: Mapping[str, str]) -> upkeep_ops.SettingsHeld:
     """Return the settings that hold, from a running daemon where one answers.
 
     To load what reads them takes longer than all else of a verb. Starts no daemon.
     """
     named = tuple(f"{name}={value}" for name, value in environ.items() if name.upper().startswith(VARIABLES))
     try:
-        return client.ask(upkeep_ops.Settings(root, named), deadline_s=ASK_SETTINGS_S, start=False)
+        return client.ask(upkeep_ops.Settings(folder, named), deadline_s=ASK_SETTINGS_S, start=False)
     except MemlayerError:  # none runs, or it hangs, as its own check will say
         from memlayer.config import what_holds
 
-        return upkeep_ops.Settings().read_answer(what_holds(client.home, root, environ))
+        return upkeep_ops.Settings().read_answer(what_holds(client.home, folder, environ))
 
 
 def daemon(client: Client) -> Iterator[Check]:
@@ -61,7 +59,7 @@ def daemon(client: Client) -> Iterator[Check]:
         return
     if status.job_errors:
         with contextlib.suppress(MemlayerError):  # a job that failed once may succeed now: run all of them again
-            client.ask(upkeep_ops.Flush(wait=True), deadline_s=READ_TRANSCRIPTS_S)
+            client.ask(upkeep_ops.Flush(), deadline_s=READ_TRANSCRIPTS_S)
             status = settled(client)
     yield jobs(status)
     yield store(status)
@@ -71,6 +69,7 @@ def daemon(client: Client) -> Iterator[Check]:
         yield Check("sends", OK, sent_line(status.sends))
     yield kept(client)
     yield from used(client)
+    yield from at_calls(client)
     yield from share(client)
     yield from memory_notes(client, status.language_model)
 
@@ -140,6 +139,17 @@ def used(client: Client) -> Iterator[Check]:
         yield Check("recall", OK, says)
 
 
+def at_calls(client: Client) -> Iterator[Check]:
+    """Report the lines told at calls, and their effects."""
+    try:
+        effects = (client.status() or {}).get("at_action")
+    except MemlayerError:
+        return
+    if isinstance(effects, dict) and effects:
+        told = ", ".join(f"{count} {line(effect)}" for effect, count in sorted(effects.items()))
+        yield Check("lines at calls", OK, f"{counted(sum(effects.values()), 'line')} told; what followed: {told}")
+
+
 def hooks_worked(client: Client) -> dict[str, int]:
     """Return hook -> Unix time in ms of its last timely answer."""
     try:
@@ -185,8 +195,8 @@ def store(status: upkeep_ops.StatusFound) -> Check:
     if damage:
         says = "; ".join(line("table %s: %s" % (note.table, note.says), 120) for note in damage)
         if all(note.is_minor for note in damage):
-            return Check("store", WARN, f"was damaged and is being repaired: {says}", "memlayer store repair")
-        return Check("store", FAIL, f"is damaged, the other tables work: {says}", "memlayer store repair")
+            return Check("store", WARN, f"was damaged and is being repaired: {says}", "memlayer doctor repair")
+        return Check("store", FAIL, f"is damaged, the other tables work: {says}", "memlayer doctor repair")
     rebuilding = line(status.rebuilding)
     return Check("store", OK, f"open, the index is being rebuilt: {rebuilding}" if rebuilding else "open")
 

@@ -1,18 +1,16 @@
 """Home, daemon client, common options and parsers, shared by the verbs."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sys
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 import click
 from click.shell_completion import CompletionItem
 
-from memlayer.cli.terminal.output import print_json, progress
+from memlayer.cli.terminal.output import print_json, progress, say
 from memlayer.cli.terminal.typist import mark_of_model, own_folder
 from memlayer.edge.bootstrap.runtime import plugin_root
 from memlayer.edge.capture import spool
@@ -35,18 +33,13 @@ LONG_S = 24 * 3600.0  # for work with progress, ended by Ctrl-C
 
 home = paths.home_of
 STREAM = "-"  # standard input, or standard output
+OFF = "Memory is switched off here, by the line `enabled` in {}"
 NO_MEMORY = "Give a memory's citation, such as a7Bc3x"
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 yes_option = click.option("--yes", is_flag=True, help="Do not ask. Required without a terminal.")
-global_option = click.option("--global", "is_global", is_flag=True, help="Only memories for every project.")
 all_projects_option = click.option("--all-projects", is_flag=True, help="Every project.")
-
-
-def form_option(name: str, line: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Name an option that makes another command of its verb: cli.app.FORMS."""
-    return click.option(name, is_flag=True, expose_value=False, help=f"{line} With --help, its options.")
 
 
 class Incomplete(click.UsageError):
@@ -87,7 +80,7 @@ def end_with_json(answer: object, code: int = 0) -> NoReturn:
     click.get_current_context().exit(code)
 
 
-def ask(arguments: Asked[Answer], as_json: bool = False, *, is_long: bool = False, quiet: bool = False) -> Answer:
+def ask(arguments: "Asked[Answer]", as_json: bool = False, *, is_long: bool = False, quiet: bool = False) -> "Answer":
     """Return the daemon's answer; with --json print it and end the verb.
 
     is_long: for work with progress (unless quiet), ended by Ctrl-C; else the daemon has ASK_S. A model is answered
@@ -97,9 +90,20 @@ def ask(arguments: Asked[Answer], as_json: bool = False, *, is_long: bool = Fals
     arguments = arguments if own is None else arguments.limited_to(own)
     with progress(quiet or as_json or not is_long) as show:
         answer = client().ask(arguments, deadline_s=LONG_S if is_long else ASK_S, on_progress=show)
+    _tell_off(getattr(arguments, "project_dir", "."))
     if as_json:
         end_with_json(answer)
     return answer
+
+
+def _tell_off(folder: str) -> None:
+    """Say once that memory is off in a folder."""
+    call, off = click.get_current_context(silent=True), ""
+    with contextlib.suppress(OSError):  # the current folder was deleted
+        off = places.switch_off(folder) if folder else ""
+    if off and call and not call.meta.get(OFF):
+        call.meta[OFF] = True
+        say((OFF.format(off), "yellow"), ": no session here is kept, or told anything by itself.", to_stderr=True)
 
 
 def client() -> Client:
@@ -107,7 +111,7 @@ def client() -> Client:
     return Client(home(), plugin_root(), sys.executable)
 
 
-def start_daemon() -> StatusFound:
+def start_daemon() -> "StatusFound":
     """Start the daemon, with its model's variables; return its status."""
     from memlayer.config import write_daemon_variables  # not for verbs that need no settings
     from memlayer.wire.upkeep import Status
@@ -117,20 +121,20 @@ def start_daemon() -> StatusFound:
     return client().ask(Status(), deadline_s=START_S)
 
 
-def restart_daemon() -> StatusFound:
+def restart_daemon() -> "StatusFound":
     """Have the daemon read changed settings; return its status."""
     client().stop()
     return start_daemon()
 
 
-def settings() -> Settings:
+def settings() -> "Settings":
     """Return the settings that hold, without those of a project."""
     from memlayer.config import load_what_holds  # pydantic is slow to import
 
     return load_what_holds(home(), os.environ)[0]
 
 
-def keep(event: dict[str, object], arguments: Asked[Answer], done: str) -> Answer:
+def keep(event: dict[str, object], arguments: "Asked[Answer]", done: str) -> "Answer":
     """Put an event on disk, and have it taken in. Raises UserError.
 
     done: the work, for whoever has no daemon.
@@ -144,17 +148,10 @@ def keep(event: dict[str, object], arguments: Asked[Answer], done: str) -> Answe
         raise UserError(f"Kept, and {done} as soon as the daemon is well again: {bad}") from bad
 
 
-def typed_words() -> list[str]:
-    """Return the words on standard input, as a slash command has them."""
-    return plain(sys.stdin.buffer.read().decode("utf-8", "replace")).split()
-
-
-def run_typed(context: click.Context, typed: Sequence[str], known: Collection[str]) -> None:
-    """Run a group's verb as a slash command names it. Raises Incomplete."""
-    if typed[0] not in known:
-        raise Incomplete(f"{typed[0][:40]!r} is not known here. Give one of {', '.join(known)}")
-    assert isinstance(context.command, click.Group)
-    context.command.main(list(typed), prog_name=context.command_path, standalone_mode=False, obj=context.obj)
+def none_here(told: str) -> str:
+    """Return an empty answer's text, with the cause on a fresh machine."""
+    yet = " Nothing is kept yet: the next session is, `memlayer import` brings earlier ones."
+    return told if registry.load(home()) else told + yet
 
 
 def refuse_before(verb: str | None, *given: object) -> bool:
@@ -164,16 +161,12 @@ def refuse_before(verb: str | None, *given: object) -> bool:
     return verb is not None
 
 
-def project_dir(project: str | None, all_projects: bool = False, is_global: bool = False) -> str:
+def project_dir(project: str | None, all_projects: bool = False) -> str:
     """Return the absolute folder of the project to ask for.
 
-    It is "" for every project and for --global. Raises UserError for a folder that does not exist and was never a
+    It is "" for every project. Raises UserError for a folder that does not exist and was never a
     project's, and where a model asks for another project than its session's.
     """
-    if is_global:
-        if project or all_projects:
-            raise Incomplete("--global goes without --project and --all-projects")
-        return ""
     if all_projects and project:
         raise Incomplete("Give --project or --all-projects, not both")
     own = own_folder()
@@ -190,10 +183,7 @@ def project_dir(project: str | None, all_projects: bool = False, is_global: bool
         if not os.path.isdir(folder) and not registry.find(registry.load(home()), ["path:" + places.real(folder)]):
             raise UserError(f"There is no folder {folder}")
         return folder
-    try:
-        return os.getcwd()
-    except FileNotFoundError as gone:
-        raise UserError("The current folder has been deleted. Give --project or --all-projects") from gone
+    return os.getcwd()
 
 
 def agree(question: str, *, would: str, no: str, as_json: bool = False, show: Callable[[], object] = list) -> None:
@@ -218,45 +208,38 @@ def begin_writing(folder: str) -> None:
 
     folder: "/" for every project.
     """
-    if off := places.switch_off(places.locate(folder).root):
-        raise UserError(f"Memory is switched off here, by the line `enabled` in {off}")
+    if off := places.switch_off(folder):
+        raise UserError(OFF.format(off))
     try:
         own_patterns.use_file(paths.own_patterns(home()))
-    except (OSError, ValueError) as bad:
+    except OSError as bad:
+        raise UserError(f"Nothing is kept: {bad.filename}: {bad.strerror}. See `memlayer doctor`") from bad
+    except ValueError as bad:
         raise UserError(f"Nothing is kept: {bad}") from bad
 
 
-def from_stream(arguments: Sequence[str], from_stdin: bool) -> bool:
-    """True for --stdin or `-`. Raises Incomplete with words as well."""
-    is_dash = list(arguments) == [STREAM]
-    if from_stdin and arguments and not is_dash:
-        raise Incomplete("Give it as arguments or on standard input, not both")
-    return from_stdin or is_dash
-
-
-def words(arguments: Sequence[str], from_stdin: bool, missing: str) -> str:
-    """Return the arguments' or stdin's text. Raises Incomplete(missing)."""
-    is_stream = from_stream(arguments, from_stdin)
-    text = sys.stdin.buffer.read().decode("utf-8", "replace") if is_stream else " ".join(arguments)
-    text = plain(text).strip()
+def words(arguments: Sequence[str], missing: str) -> str:
+    """Return the arguments' text, or stdin's for `-`. Raises Incomplete(missing)."""
+    is_stream = list(arguments) == [STREAM]
+    text = plain(sys.stdin.buffer.read().decode("utf-8", "replace") if is_stream else " ".join(arguments)).strip()
     if not text:
         raise Incomplete("Standard input is empty. " + missing if is_stream else missing)
     return text
 
 
-def memory_ids(arguments: Sequence[str], from_stdin: bool = False) -> list[str]:
+def memory_ids(arguments: Sequence[str]) -> list[str]:
     """Return the ids in any form of citation. Raises Incomplete for none."""
-    text = words(arguments, from_stdin, NO_MEMORY)
-    texts = [text] if from_stream(arguments, from_stdin) else [plain(argument) for argument in arguments]
+    text = words(arguments, NO_MEMORY)
+    texts = [text] if list(arguments) == [STREAM] else [plain(argument) for argument in arguments]
     ids = [id_ for text in texts for id_ in ids_in(text)]
     if not ids:
         raise Incomplete(NO_MEMORY)
     return list(dict.fromkeys(ids))
 
 
-def memory_id(arguments: Sequence[str], from_stdin: bool = False) -> str:
+def memory_id(arguments: Sequence[str]) -> str:
     """Return the single id. Raises Incomplete for none and for several."""
-    ids = memory_ids(arguments, from_stdin)
+    ids = memory_ids(arguments)
     if len(ids) > 1:
         raise Incomplete(f"One memory at a time. Give one of {', '.join(ids[:5])}")
     return ids[0]

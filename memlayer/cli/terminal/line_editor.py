@@ -4,8 +4,6 @@ The editor is prompt_toolkit, on a terminal. Elsewhere lines are read as they co
 since a prompt may hold a secret.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import select
@@ -89,14 +87,14 @@ def drop_typed() -> None:
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 
 
-def _keys() -> KeyBindings:
+def _keys() -> "KeyBindings":
     """Return the keys of a prompt, beside those of a shell's line."""
     from prompt_toolkit.key_binding import KeyBindings
 
     keys = KeyBindings()
 
     @keys.add("enter")
-    def _(event: KeyPressEvent) -> None:
+    def _(event: "KeyPressEvent") -> None:
         buffer = event.current_buffer
         if _more_comes(event):
             buffer.insert_text("\n")
@@ -108,11 +106,11 @@ def _keys() -> KeyBindings:
 
     @keys.add("escape", "enter")
     @keys.add("c-j")
-    def _(event: KeyPressEvent) -> None:
+    def _(event: "KeyPressEvent") -> None:
         event.current_buffer.insert_text("\n")
 
     @keys.add("c-c")
-    def _(event: KeyPressEvent) -> None:
+    def _(event: "KeyPressEvent") -> None:
         if event.current_buffer.text:
             event.current_buffer.reset()
         else:
@@ -121,6 +119,6 @@ def _keys() -> KeyBindings:
     return keys
 
 
-def _more_comes(event: KeyPressEvent) -> bool:
+def _more_comes(event: "KeyPressEvent") -> bool:
     """Return whether Enter is part of a paste without brackets."""
     return bool(event.key_processor.input_queue) or bool(select.select([event.app.input.fileno()], [], [], 0)[0])

@@ -5,8 +5,6 @@ terminal can do that. Nothing of an answer is lost: HTML, link definitions and a
 line breaks stay line breaks.
 """
 
-from __future__ import annotations
-
 import itertools
 from typing import ClassVar
 

@@ -18,6 +18,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any, TextIO, Union
 
 from memlayer.edge.bootstrap.runtime import plugin_root
+from memlayer.edge.capture.hosts import named
 from memlayer.edge.capture.spool import VERB_OF
 from memlayer.edge.counting import size
 from memlayer.edge.home import agents
@@ -47,13 +48,16 @@ IN_BYTES = ("import",)  # phases that count bytes
 # Verb -> slash command that does it.
 SLASHES = {
     **{verb: name for name, verb in VERB_OF.items()},
-    "task list --status": "memory-tasks",
     "given": "memory-given",
     "stats": "memory-stats",
     "doctor": "memory-doctor",
 }
 # Slash command's verb -> the first words that it takes, with their options. Others take no option.
-SLASH_WORDS = {"notes": ("on", "off", "status", "refused"), "view": ()}
+SLASH_WORDS = {
+    "notes": ("on", "off", "status", "refused"),
+    "team": ("status", "setup", "accept", "promote", "sync", "leave"),
+    "view": (),
+}
 _NAMED = re.compile("`memlayer ([^`]+)`")
 
 
@@ -238,9 +242,9 @@ def short_path(path: str) -> str:
     return "~" + path[len(person) :] if path.startswith(person + os.sep) else path
 
 
-def session_name(session_id: str) -> str:
-    """Return the start of a session's id, which verbs understand."""
-    return line(short_session(session_id))
+def session_name(session_id: str, host: str = "") -> str:
+    """Return the start of a session's id, and its host."""
+    return line(short_session(session_id)) + (f" ({named(host).title})" if host else "")
 
 
 def memory_title(memory: Any) -> list[Part]:
@@ -250,7 +254,11 @@ def memory_title(memory: Any) -> list[Part]:
     if session.startswith((FILE_SESSION, TEAM_SESSION)):  # the piece comes from a file, whose name is printed elsewhere
         session = ""
     at_ms, project = getattr(memory, "at_ms", 0), line(getattr(memory, "project", "") or "")
-    for text in (when(at_ms), project, f"session {short_session(session)}" if session else ""):
+    for text in (
+        when(at_ms),
+        project,
+        f"session {session_name(session, getattr(memory, 'host', ''))}" if session else "",
+    ):
         if text:
             parts += ["  ", (text, "dim")]
     return parts

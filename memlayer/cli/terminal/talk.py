@@ -1,24 +1,33 @@
 """A talk with the agent: prompts, answers, commands, Ctrl-C."""
 
-from __future__ import annotations
-
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from memlayer.agent.assembly import restore
-from memlayer.agent.context.compaction import Compacted, CompactionMethod
+from memlayer.agent.context.history import Compacted, CompactionMethod
 from memlayer.agent.execution import Stoppable, Tool
 from memlayer.agent.loop import Agent, Event
 from memlayer.agent.memory import TalkMemory
 from memlayer.agent.tools import MemorySearch
 from memlayer.cli.terminal.line_editor import LineReader
+from memlayer.cli.terminal.output import say
 from memlayer.cli.terminal.talk_output import TalkOutput
 from memlayer.edge.redaction.privacy import plain
-from memlayer.errors import ChatError, MemlayerError
+from memlayer.errors import ChatError, MemlayerError, ToolError
 from memlayer.text.context_block import entry_lines
 
+# The second half: keys of a Korean keyboard, where somebody forgot to switch it.
+YES = frozenset(("y", "yes", "예", "네", "응", "ㅛ"))
+NO = frozenset(("", "n", "no", "아니", "아니요", "아니오", "ㅜ"))
+ALWAYS = frozenset(("a", "always", "항상", "ㅁ"))
+MAX_REASON_CHARS = 1000
+CHOICES = "[y]es, [n]o, or the reason for a no: "
+CHOICES_OF_COMMAND = "[y]es, [n]o, [a]lways this command in this talk, or the reason for a no: "
+NO_TERMINAL = "Not run: it needs the person's consent. There is no terminal to ask at; --yes allows it"
+REFUSED = "The person refused this call. Do not try it again; ask for another way"
+REFUSED_BECAUSE = "The person refused this call, and says: %s"
 LEAVE_AGAIN = "Ctrl-C again, or Ctrl-D, leaves"
 HELP = """\
 /memory         the notes that the last prompt was given
@@ -29,6 +38,66 @@ HELP = """\
 /quit           leave, like Ctrl-D
 
 Alt-Enter, Ctrl-J, or \\ before Enter begins a new line; pasted lines are one prompt."""
+
+
+@dataclass
+class Consent:
+    """The person's consent to tool calls.
+
+    is_given: to all of them. ask: prints a prompt and returns the answer. Raises EOFError.
+    """
+
+    is_given: bool = False
+    can_ask: bool = False
+    ask: Callable[[str], str] = input
+    _always: set[str] = field(default_factory=set)  # commands, to the letter
+
+    def __call__(self, question: str, details: str, *, always: str = "") -> None:
+        """Ask. Raises ToolError for a refusal; see files.Approve."""
+        if self.is_given or (always and always in self._always):
+            return
+        if not self.can_ask:
+            raise ToolError(NO_TERMINAL)
+        say("", to_stderr=True)
+        say((question, "bold"), to_stderr=True)
+        for row in visible(details).split("\n"):
+            say(row, indent=4, to_stderr=True)
+        answer = self._answer(ALWAYS if always else frozenset())
+        word = answer.casefold()
+        if always and word in ALWAYS:
+            self._always.add(always)
+        elif word in NO:
+            raise ToolError(REFUSED)
+        elif word not in YES:
+            raise ToolError(REFUSED_BECAUSE % answer[:MAX_REASON_CHARS])
+
+    def _answer(self, always: frozenset[str]) -> str:
+        """Ask until the answer is a clear yes, no or reason."""
+        clear = YES | always
+        while True:
+            try:
+                answer = plain(self.ask(CHOICES_OF_COMMAND if always else CHOICES)).strip()
+            except EOFError:
+                return ""
+            words = answer.casefold().split()
+            begins_with_yes = bool(words) and words[0].rstrip(",.!") in (YES | ALWAYS) - {"a"}
+            if not begins_with_yes or answer.casefold() in clear:
+                return answer
+
+
+def visible(text: str) -> str:
+    """Return a command with its hidden characters as escapes, for consent."""
+    return "".join(char if char == "\n" or is_seen(char) else escaped(char) for char in text.replace("\t", "    "))
+
+
+def is_seen(char: str) -> bool:
+    """Return whether a terminal shows a character as itself."""
+    return char.isprintable() and plain(char) == char
+
+
+def escaped(char: str) -> str:
+    """Return a character as an escape, such as \\u202e."""
+    return "\\u%04x" % ord(char) if ord(char) < 0x10000 else "\\U%08x" % ord(char)
 
 
 @dataclass
@@ -121,7 +190,7 @@ class Talk:
 
     def _memory(self, words: str) -> None:
         if words:
-            print(plain(MemorySearch(self.memory).search(words)))
+            print(plain(MemorySearch(self.memory).run({"query": words})))
             return
         notes = entry_lines(self.memory.context)
         print("\n".join(map(plain, notes)) if notes else "No notes for the last prompt; /memory WORDS searches.")

@@ -1,7 +1,5 @@
 """The typist of a verb: a person, or a model."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -13,18 +11,18 @@ from memlayer.edge.home import agents, paths
 from memlayer.errors import UserError
 
 BY_PERSON = object()  # of a slash command, whose words a hook saw the person type
-# A model may read, and remember in its own name. Verb -> the values that its parameters must have.
-_OPEN: Mapping[str, Mapping[str, object]] = {
+# A model may read, and remember in its own name. Verb -> the values that its parameters may have.
+_OPEN: Mapping[str, Mapping[str, tuple[object, ...]]] = {
     **{verb: {} for verb in (
-        "search", "search --as-prompt", "search --error", "given", "statusline", "show", "show --around",
-        "show --history", "show --file", "list", "list --cited", "rules", "sessions", "stats", "stats --files",
-        "review", "config", "config get", "notes", "notes status", "notes refused", "task", "task list",
-        "task show", "project topics", "team", "team status", "share status", "store flush", "store reindex",
-        "store quarantine list", "daemon start", "daemon stop", "daemon restart", "daemon status", "doctor",
-        "setup", "completion", "mcp",
+        "search", "given", "statusline", "show", "list", "sessions", "stats", "config", "config get", "notes",
+        "notes status", "notes refused", "task", "task list", "task show", "project topics", "team", "team status",
+        "share", "share status", "daemon", "daemon stop", "daemon restart", "daemon status", "setup", "completion",
+        "mcp",
     )},
-    "remember": {"is_global": False}, "forget": {"dry_run": True}, "store gc": {"dry_run": True},
-    "import": {"paths": ()}, "project mode": {"mode": None},
+    "remember": {"is_global": (False,)}, "forget": {"dry_run": (True,)}, "import": {"paths": ((),), "agent": (None,)},
+    "rules": {"name": (None,)},
+    "project mode": {"mode": (None,)}, "review": {"words": ((),)},
+    "doctor": {"job": (None, "flush", "reindex", "quarantine"), "drop": (False,)},
 }  # fmt: skip
 
 
@@ -61,7 +59,7 @@ def refuse_model(call: click.Context) -> None:
     """Refuse a model's call of a person's verb. Raises UserError."""
     verb = call.command_path.partition(" ")[2]
     asked, mark = _OPEN.get(verb), mark_of_model()
-    if not mark or (asked is not None and all(call.params[name] == value for name, value in asked.items())):
+    if not mark or (asked is not None and all(call.params[name] in values for name, values in asked.items())):
         return
     slashes = SLASHES.items() if agents.CLAUDE_CODE in os.environ else ()
     slash = next((command for name, command in slashes if name.split()[0] == verb.split()[0]), "")

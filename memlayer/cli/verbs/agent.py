@@ -1,7 +1,5 @@
 """The verb agent: a talk with a language model on this memory."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys
@@ -10,16 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from memlayer.cli.terminal.invocation import (
-    Incomplete,
-    home,
-    project_dir,
-    project_option,
-    words,
-)
+from memlayer.cli.terminal.invocation import Incomplete, home, not_empty, project_dir, project_option, words
 from memlayer.cli.terminal.output import say
 from memlayer.edge.bootstrap.runtime import plugin_root
-from memlayer.edge.home import project as places
 from memlayer.edge.ipc.client import Client
 
 if TYPE_CHECKING:
@@ -37,10 +28,7 @@ PROVIDERS = click.Choice(["anthropic", "openai", "claude-cli"])
 @click.option("--base-url", metavar="URL", help="Ask this server (llama.cpp, Ollama, vLLM).")
 @project_option
 @click.option("--yes", is_flag=True, help="Run commands and write files without asking.")
-@click.option("--max-iterations", type=click.IntRange(1, 1000), metavar="N", help="Rounds of tool calls in a turn.")
-@click.option(
-    "--resume", is_flag=False, flag_value="", metavar="[SESSION]", help="Go on with a talk; the last one without ID."
-)
+@click.option("--resume", metavar="SESSION", callback=not_empty, help="Go on with this talk.")
 @click.option("--continue", "is_continued", is_flag=True, help="Go on with the last talk of this project.")
 @click.option("--no-memory", is_flag=True, help="Keep nothing of this talk, and recall nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print events as JSON, one a line.")
@@ -57,7 +45,7 @@ def agent_verb(prompt: tuple[str, ...], as_json: bool, **options: Any) -> int:
       memlayer agent --continue
       git diff | memlayer agent - --json
     """
-    text = words(prompt, False, NO_PROMPT) if prompt else ""
+    text = words(prompt, NO_PROMPT) if prompt else ""
     if not text and (as_json or not sys.stdin.isatty()):
         raise Incomplete(NO_PROMPT)
     if options["is_continued"] and options["resume"] is not None:
@@ -82,9 +70,13 @@ def choose_provider() -> str:
     """Ask once for the provider of the agent, and keep it."""
     from memlayer.config.edit import set_settings
     from memlayer.config.providers import PROVIDERS as KNOWN
+    from memlayer.config.providers import program_path
 
-    say("The agent asks a language model: claude-cli is your own `claude` command, the others need a key.")
-    name = str(click.prompt("Which provider?", type=PROVIDERS, default="claude-cli"))
+    own = "claude-cli" if program_path() else ""
+    of_own = "claude-cli is your own `claude` command, the others need a key" if own else "each needs a key or a server"
+    say(f"The agent asks a language model: {of_own}.")
+    choices = click.Choice([name for name in PROVIDERS.choices if own or name != "claude-cli"])
+    name = str(click.prompt("Which provider?", type=choices, default=own or None))
     model = {} if KNOWN[name].model else {"agent.model": [str(click.prompt("Which model of it?"))]}
     set_settings(home(), {"agent.provider": [name], **model})
     say(f"agent.provider is now {name}; `memlayer config set agent.provider NAME` changes it.")
@@ -108,34 +100,33 @@ def offer_package(name: str) -> None:
         importlib.invalidate_caches()
 
 
-def _settings(folder: str, options: dict[str, Any]) -> Settings:
+def _settings(folder: str, options: dict[str, Any]) -> "Settings":
     """Return the settings with this talk's flags. Raises UserError."""
     from memlayer.config import load_project_settings, load_settings
 
-    names = {"provider": "provider", "model": "model", "base_url": "base_url", "max_iterations": "max_tool_iterations"}
-    flags = {"agent." + key: options[name] for name, key in names.items() if options[name] is not None}
+    flags = {f"agent.{name}": options[name] for name in ("provider", "model", "base_url") if options[name] is not None}
     settings = load_settings(home(), os.environ, flags)
-    return settings.for_project(load_project_settings(places.locate(folder).root))
+    return settings.for_project(load_project_settings(folder))
 
 
 def _talk(
-    text: str, folder: str, settings: Settings, past_id: str | None, *, as_json: bool, yes: bool, is_off: bool
+    text: str, folder: str, settings: "Settings", past_id: str | None, *, as_json: bool, yes: bool, is_off: bool
 ) -> int:
     """Begin or resume a talk; return the exit code. Raises MemlayerError."""
     from memlayer.agent.assembly import make_agent
     from memlayer.agent.memory import TalkMemory
-    from memlayer.cli.terminal.consent import Consent
     from memlayer.cli.terminal.line_editor import PlainReader, open_reader
-    from memlayer.cli.terminal.talk import Talk, can_ask
+    from memlayer.cli.terminal.talk import Consent, Talk, can_ask
     from memlayer.cli.terminal.talk_output import JsonLines, TextOutput
 
     def client() -> Client:
         return Client(home(), plugin_root(), sys.executable, wait_s=DAEMON_WAIT_S)
 
-    memory = TalkMemory(home(), folder, client, is_on=not is_off, keeps=settings.capture.enabled)
-    past = memory.resume(past_id) if past_id is not None else None
     output = JsonLines() if as_json else TextOutput()
-    memory.on_recalled = output.recalled
+    memory = TalkMemory(
+        home(), folder, client, is_on=not is_off, keeps=settings.capture.enabled, on_recalled=output.recalled
+    )
+    past = memory.resume(past_id) if past_id is not None else None
     reader = PlainReader() if text else open_reader()
     consent = Consent(is_given=yes, can_ask=can_ask() and not as_json, ask=reader.ask)
     shown: list[Talk] = []

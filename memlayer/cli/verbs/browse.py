@@ -1,9 +1,4 @@
-"""The verbs that display memories: show, list, rules."""
-
-from __future__ import annotations
-
-import sys
-from typing import NoReturn
+"""The verbs that display memories: show, list."""
 
 import click
 
@@ -12,63 +7,69 @@ from memlayer.cli.terminal.invocation import (
     all_projects_option,
     ask,
     end_with_json,
-    form_option,
-    global_option,
     json_option,
+    memory_id,
     memory_ids,
+    none_here,
     not_empty,
     project_dir,
     project_option,
 )
-from memlayer.cli.terminal.output import (
-    line,
-    memory_title,
-    number,
-    say,
-    say_body,
-    say_headline,
-    session_name,
-    when,
-)
+from memlayer.cli.terminal.output import line, memory_title, number, say, say_body, say_headline, session_name, when
 from memlayer.cli.terminal.typist import mark_of_model
 from memlayer.edge.counting import counted
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import UserError
-from memlayer.kinds import Category, Kind
-from memlayer.text.context_block import quoted
+from memlayer.kinds import Category, Ended, Kind
 from memlayer.wire import memories as memory_ops
-from memlayer.wire import tools as tool_ops
+from memlayer.wire import sessions as session_ops
 
-MAX_RULES = 600
-# State of a memory that holds no more -> how a person reads it.
+NEWEST = "newest"
+CITED = (NEWEST, "popular", "unused")
+ROW_CHARS = 240
+PAST_SHOWN = 10  # rows of each kind about a file
+TURNS_SHOWN = 6
 CATEGORIES = tuple(category.value for category in Category)
 
 
 @click.command("show")
 @click.argument("ids", metavar="ID...", nargs=-1)
-@click.option("--stdin", "from_stdin", is_flag=True, help="Read the IDs from stdin.")
-@click.option("--brief", is_flag=True, help="Print the text that a model gets: 5,000 tokens at most.")
-@form_option("--around", "The turns around it, a line each.")
-@form_option("--history", "Every version of it, the current one first.")
-@form_option("--file", "Notes, failed attempts and sessions of a file, in place of the ID.")
+@click.option("--history", "is_history", is_flag=True, help="Every version of a memory, the current one first.")
+@click.option("--file", "is_file", is_flag=True, help="ID is a file: its notes, failed attempts and sessions.")
 @json_option
-def show_verb(ids: tuple[str, ...], from_stdin: bool, brief: bool, as_json: bool) -> None:
+def show_verb(ids: tuple[str, ...], is_history: bool, is_file: bool, as_json: bool) -> None:
     """Show memories, their sources and the turns around them.
 
-    ID is a citation, a key, or the id itself. Two memories may share a citation. Then both are shown.
+    ID is a citation, a key, or the id itself. Two memories may share a citation. Then both are shown. A file is an
+    absolute path, or the end of a path by whole folders.
 
     \b
     Examples:
       memlayer show a7Bc3x x9Yz2w
-      memlayer show "[mem:a7Bc3x]."
       memlayer show turn_2026-11-19_81d2
+      memlayer show --history a7Bc3x
+      memlayer show --file src/결제/정산.py
     """
-    wanted = memory_ids(ids, from_stdin)
-    if brief:
-        end_with_text(ask(tool_ops.MemDetails(tuple(wanted))), as_json)
-    answer = ask(memory_ops.Show(tuple(wanted)))
+    if is_history and is_file:
+        raise Incomplete("Give --history or --file, not both")
+    if is_file:
+        if len(ids) != 1:
+            raise Incomplete("Give one file")
+        say_past_of_file(ids[0], ask(session_ops.Blame(ids[0], project_dir(None), PAST_SHOWN), as_json))
+        return
+    if is_history:
+        answer = ask(memory_ops.History(memory_id(ids)), as_json)
+        for version in answer.versions:
+            say_version(version, version.id == answer.asked)
+        return
+    show_memories(memory_ids(ids), as_json)
+
+
+def show_memories(ids: list[str], as_json: bool) -> None:
+    """Print memories in full. Raises UserError for an unknown id."""
+    answer = ask(memory_ops.Show(tuple(ids)))
     matches = answer.matches
-    unknown = [line(id_, 80) for id_ in answer.unknown or ([] if matches else wanted)]
+    unknown = [line(id_, 80) for id_ in answer.unknown or ([] if matches else ids)]
     if as_json and matches:
         end_with_json(answer, 1 if unknown else 0)
     for place, match in enumerate(matches):
@@ -78,6 +79,49 @@ def show_verb(ids: tuple[str, ...], from_stdin: bool, brief: bool, as_json: bool
     if unknown:
         which = "No memory of this project" if mark_of_model() else "No memory"
         raise UserError(f"{which} has the id {', '.join(map(repr, unknown))}. `memlayer search` shows citations")
+
+
+def say_past_of_file(path: str, answer: session_ops.FileHistory) -> None:
+    """Print a file's notes, failed attempts on it, and its sessions."""
+    notes, attempts, sessions = answer.memories, answer.attempts, answer.sessions
+    if not (notes or attempts or sessions):
+        say(f"Nothing is kept about {line(path)} in this project.")
+    say_rows("Notes", notes)
+    say_rows("Attempts that did not hold", attempts)
+    if sessions:
+        say(("Sessions that changed it", "bold"))
+    for row in sessions:
+        turns = " ".join(f"[mem:{line(name)}]" for name in row.turns[:TURNS_SHOWN])
+        head = f"{when(row.at_ms)}  {session_name(row.session_id)}  {counted(row.edits, 'edit')}  "
+        say(head, (turns, "cyan"), indent=2)
+
+
+def say_rows(title: str, rows: list[memory_ops.MemoryRow]) -> None:
+    """Print memories below a title, a line each."""
+    if rows:
+        say((title, "bold"))
+    for row in rows:
+        head = f"[mem:{line(row.citation)}]"
+        say((head, "cyan"), f" {when(row.at_ms)[:10]}: {line(row.text, ROW_CHARS)}", indent=2)
+
+
+def say_version(version: memory_ops.Version, is_asked: bool) -> None:
+    """Print a version of a memory, its writer and its sources."""
+    ended = when(version.ended_ms) if version.ended_because else ""
+    colour = "yellow" if version.ended_because else "green"
+    say(
+        "> " if is_asked else "  ",
+        (line(version.ended_because) or "in force", colour),
+        f" {ended}  " if ended else "  ",
+        *memory_title(version),
+    )
+    say_text(version.text)
+    say((f"by {line(version.by)}", "dim"), indent=2)
+    sources = [
+        f"{line(source.kind)} {when(source.at_ms)} {session_name(source.session_id)}" for source in version.sources
+    ]
+    if sources:
+        say(("from " + ", ".join(sources), "dim"), indent=2)
 
 
 def say_match(match: memory_ops.Shown) -> None:
@@ -98,11 +142,12 @@ def say_match(match: memory_ops.Shown) -> None:
         say((line(memory.ended_because), "yellow"), f" {when(memory.ended_ms)}{lost}")
         for successor in newer:
             say("by ", *memory_title(successor), "  ", line(successor.text, 120), indent=2)
-    older = match.older
-    if older:
-        say(("Replaces", "bold"))
-    for predecessor in older:
-        say(*memory_title(predecessor), "  ", line(predecessor.text, 120), indent=2)
+    for heading, is_own in (("Worded before", True), ("Replaces", False)):
+        older = [row for row in match.older if (row.ended_because == Ended.REWORDED) is is_own]
+        if older:
+            say((heading, "bold"))
+        for predecessor in older:
+            say(*memory_title(predecessor), "  ", line(predecessor.text, 120), indent=2)
     say_proof(match)
     for event in match.events:
         say((f"{line(event.kind)}, {when(event.at_ms)}, {line(event.source)}", "bold"))
@@ -139,11 +184,13 @@ def say_proof(match: memory_ops.Shown) -> None:
             *([f"not {line(growth['reason'])}"] if growth["reason"] else []),
         ]
         say((", ".join(parts), "dim"))
+    was_edited = any(row.ended_because == Ended.REWORDED for row in match.older)
     for row in match.quotes:
         say(
-            ("Rests on", "bold"),
+            ("Rested on" if was_edited else "Rests on", "bold"),
             f" the {'person' if row.speaker == 'user' else 'model'}'s words, {when(row.at_ms)}",
-            (f", {line(row.method)} {row.confidence:.2f}", "dim"),
+            (", before it was edited" if was_edited else "", "dim"),
+            ("" if row.confidence == 1 else f", similar ones: {row.confidence:.0%}", "dim"),
         )
         say_text(row.quote)
 
@@ -155,53 +202,55 @@ def say_text(text: str) -> None:
 
 
 @click.command("list")
-@click.argument("only", metavar="[CATEGORY]", type=click.Choice(CATEGORIES), required=False)
+@click.argument("category", metavar="[CATEGORY]", type=click.Choice(CATEGORIES, False), required=False)
 @project_option
 @all_projects_option
-@global_option
 @click.option("--session", metavar="ID", callback=not_empty, help="Only memories of this session, of any project.")
-@click.option("--category", type=click.Choice(CATEGORIES), default=None, help="Only memories of this category.")
 @click.option("--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Memories at most.")
 @click.option("--all", "with_superseded", is_flag=True, help="Also memories that hold no more.")
-@click.option("--stdin", "from_stdin", is_flag=True, help="Read the category from stdin; an empty line means all.")
-@form_option("--cited", "Those that answers cited, the newest citation first.")
+@click.option("--cited", type=click.Choice(CITED), help="Those that answers cited; unused: those that none cited.")
 @json_option
 def list_verb(
-    only: str | None,
+    category: str | None,
     project: str | None,
     all_projects: bool,
-    is_global: bool,
     session: str | None,
-    category: str | None,
     limit: int,
     with_superseded: bool,
-    from_stdin: bool,
+    cited: str | None,
     as_json: bool,
 ) -> None:
     """List memories, newest first, with those for every project.
 
-    Memories that hold no more are left out, unless --all is given. It says why: replaced by another one, an earlier
-    wording of one, or retired.
+    Without a category core memories stand first. Those that hold no more are left out, unless --all is given. It says
+    why: replaced by another one, an earlier wording of one, or retired. --cited popular and unused: of the last 30
+    days. Your rules alone: `memlayer rules`.
 
     \b
     Examples:
       memlayer list
       memlayer list core --all-projects --limit 50
+      memlayer list --cited popular
     """
-    if only and category not in (None, only):
-        raise Incomplete("Give one category")
-    category = category or only
-    folder = "" if session and not project else project_dir(project, all_projects, is_global)
-    if from_stdin:
-        category = plain(sys.stdin.read(1000)).strip().lower()
-        if category not in ("", *CATEGORIES):
-            raise UserError(f"{quoted(category, 40)} is no category. Give one of {', '.join(CATEGORIES)}")
-    answer = ask(memory_ops.List(folder, is_global, session or "", category or "", limit, with_superseded), as_json)
-    memories = answer.memories
+    folder = "" if session and not project else project_dir(project, all_projects)
+    if cited:
+        order = "" if cited == NEWEST else cited
+        say_cited(ask(memory_ops.Citations(order, limit, folder), as_json).memories, order)
+    else:
+        wanted = memory_ops.List(folder, session or "", category or "", limit, with_superseded)
+        rows = ask(wanted, as_json).memories
+        if not (category or session or with_superseded):  # core memories first
+            held = ask(memory_ops.List(folder, "", Category.CORE, limit)).memories
+            rows = [*held, *(row for row in rows if row not in held and row.category != Category.CORE)][:limit]
+        say_memories(rows, folder, session or "")
+
+
+def say_memories(memories: list[memory_ops.MemoryRow], folder: str, session: str) -> None:
+    """Print memories, the kind and state of each."""
     if not memories:
         of_session = f" of session {line(session)}" if session else " yet"
         place = f" in this project ({folder}). Try --all-projects" if folder else of_session
-        say(f"No memories{place}.")
+        say(none_here(f"No memories{place}."))
     for memory in memories:
         mark = line(memory.ended_because) or ("pinned" if memory.pinned else "")
         kind = "" if memory.kind == Kind.TURN else line(memory.kind)
@@ -210,97 +259,10 @@ def list_verb(
         say_body(memory.text, 200)
 
 
-@click.command("rules")
-@project_option
-@json_option
-def rules_verb(project: str | None, as_json: bool) -> None:
-    """Print your rules in force, as lines for CLAUDE.md.
-
-    Those of this project and of every project: pinned ones first, then the proven, then the newest.
-
-    \b
-    Examples:
-      memlayer rules
-      memlayer rules >> CLAUDE.md
-    """
-    rules = ask(memory_ops.List(project_dir(project), limit=MAX_RULES, rules=True), as_json).memories
-    for rule in rules:
-        click.echo(f"- {line(rule.text)}")
-    if not rules:
-        say("No rule of yours is in force here. `memlayer remember` takes one.", to_stderr=True)
-
-
-@click.command("timeline")
-@click.argument("ids", metavar="ID...", nargs=-1)
-@click.option("--session", metavar="ID", callback=not_empty, help="All turns of this session instead.")
-@click.option("--window", type=click.IntRange(1, 10), default=3, show_default=True, help="Turns on either side.")
-@project_option
-@all_projects_option
-@json_option
-def timeline_verb(
-    ids: tuple[str, ...], session: str | None, window: int, project: str | None, all_projects: bool, as_json: bool
-) -> None:
-    """Show the turns around memories, or of a session, a line each.
-
-    \b
-    Examples:
-      memlayer show --around a7Bc3x
-      memlayer show --around a7Bc3x --window 6
-      memlayer show --around --session 8f3a12cd
-    """
-    if session:
-        if ids:
-            raise Incomplete("Give ids of memories or --session, not both")
-        folder = project_dir(project, all_projects) if project else ""
-        end_with_text(ask(tool_ops.MemTimeline(project_dir=folder, session=session)), as_json)
-    folder = project_dir(project, all_projects)
-    end_with_text(ask(tool_ops.MemTimeline(tuple(memory_ids(ids)), window, folder)), as_json)
-
-
-def end_with_text(answer: tool_ops.TextForModel, as_json: bool) -> NoReturn:
-    """Print the text about named memories; exit code 1 for none known."""
-    code = 0 if answer.ids else 1
-    if as_json:
-        end_with_json(answer, code)
-    say_for_model(answer)
-    sys.exit(code)
-
-
-def say_for_model(answer: tool_ops.TextForModel) -> None:
-    """Print the text of an answer of the model's tools."""
-    for shown in answer.text.split("\n"):
-        say(plain(shown))
-
-
-@click.command("citations")
-@click.option("--popular", is_flag=True, help="The most cited first.")
-@click.option("--unused", is_flag=True, help="Shown to at least three sessions, and cited by none.")
-@click.option(
-    "--days", type=click.IntRange(1, 3650), help="Only the last days; default with --popular and --unused: 30."
-)
-@click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="Memories at most.")
-@project_option
-@all_projects_option
-@json_option
-def citations_verb(
-    popular: bool, unused: bool, days: int | None, limit: int, project: str | None, all_projects: bool, as_json: bool
-) -> None:
-    """List the memories that answers cited, the newest citation first.
-
-    \b
-    Examples:
-      memlayer list --cited
-      memlayer list --cited --popular --days 30 --limit 10
-      memlayer list --cited --unused --all-projects
-    """
-    if popular and unused:
-        raise Incomplete("Give --popular or --unused, not both")
-    folder = project_dir(project, all_projects)
-    order = "popular" if popular else "unused" if unused else ""
-    answer = ask(memory_ops.Citations(order, days or 0, limit, folder), as_json)
-    memories = answer.memories
+def say_cited(memories: list[memory_ops.CitedMemory], order: str) -> None:
+    """Print memories with the uses of each."""
     if not memories:
-        say("No memory was shown often and never cited." if unused else "No answer has cited a memory yet.")
+        say("No memory was shown often and never cited." if order == "unused" else "No answer has cited a memory yet.")
     for memory in memories:
         say(*memory_title(memory))
         told = f"cited {counted(memory.cited, 'time')} in {counted(memory.cited_sessions, 'session')}"

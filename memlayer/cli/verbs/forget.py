@@ -1,7 +1,5 @@
 """The verb forget: shows the selected memories, asks, erases them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from typing import Literal
@@ -9,6 +7,7 @@ from typing import Literal
 import click
 
 from memlayer.cli.terminal.invocation import (
+    STREAM,
     Incomplete,
     agree,
     all_projects_option,
@@ -51,7 +50,6 @@ MAX_IDS = 100
     help="Everything in this folder's project; with --query or --before only the matches in it.",
 )
 @all_projects_option
-@click.option("--global", "is_global", is_flag=True, help="With --query: search the memories for every project.")
 @click.option(
     "--query", callback=not_empty, metavar="TEXT", help="Everything in the project that has each of these words whole."
 )
@@ -62,7 +60,6 @@ MAX_IDS = 100
     help="Everything in the project that is older than 2026-11-19, or than 30d.",
 )
 @click.option("--keep-sources", is_flag=True, help="Only the memories named, not the turns they were drawn from.")
-@click.option("--stdin", "from_stdin", is_flag=True, help="Forget ids on stdin; search and show words on stdin.")
 @yes_option
 @click.option("--dry-run", is_flag=True, help="Only show the memories that would be forgotten.")
 @json_option
@@ -71,11 +68,9 @@ def forget_verb(
     session: str | None,
     project: str | None,
     all_projects: bool,
-    is_global: bool,
     query: str | None,
     before: str | None,
     keep_sources: bool,
-    from_stdin: bool,
     yes: bool,
     dry_run: bool,
     as_json: bool,
@@ -89,6 +84,7 @@ def forget_verb(
     summary of a session alone. Shows the selection and asks first. Several conditions must hold together. --query and
     --before search the project of the current folder, unless another one is given. --query selects the memories that
     have each of its words whole, best match first, for a person in a terminal to choose from: TKT-100 is not TKT-1000.
+    `-` reads ids, or words to search for, from standard input. It asks no question.
 
     \b
     Examples:
@@ -98,13 +94,11 @@ def forget_verb(
       memlayer forget --project ~/src/old-shop --before 90d
       memlayer forget --all-projects --before 365d
     """
-    if from_stdin:
-        if ids or session or query or before or dry_run:
-            raise Incomplete("--stdin goes with --project, --all-projects and --keep-sources alone")
-        forget_from_stdin(words((), True, NO_SELECTION), project_dir(project, all_projects), keep_sources, as_json)
+    if ids == (STREAM,):
+        if session or query or before or dry_run:
+            raise Incomplete("- goes with --project, --all-projects and --keep-sources alone")
+        forget_typed(words(ids, NO_SELECTION), project_dir(project, all_projects), keep_sources, as_json)
         return
-    if is_global and (not query or project or all_projects):
-        raise Incomplete("--global goes with --query alone. An ID needs no --global")
     if not (ids or session or project or query or before):
         raise Incomplete(NO_SELECTION)
     if all_projects and not (query or before):
@@ -113,9 +107,9 @@ def forget_verb(
         raise Incomplete("--keep-sources goes with ids or --query")
     # A session or an id identifies its project. Every other selection without a project means the current one.
     is_of_a_project = bool(query and not session) or not (ids or session)
-    folder = folder_of(project, all_projects) if (project or is_of_a_project) and not is_global else ""
+    folder = folder_of(project, all_projects) if project or is_of_a_project else ""
     wanted = ops.Forget(
-        tuple(bare_id(plain(id_)) for id_ in ids), session or "", folder, is_global, plain(query or ""),
+        tuple(bare_id(plain(id_)) for id_ in ids), session or "", folder, plain(query or ""),
         moment_ms(before) if before else 0, keep_sources, dry_run=True,
     )  # fmt: skip
     answer = ask(wanted, is_long=True, quiet=True)
@@ -163,7 +157,7 @@ def folder_of(project: str | None, all_projects: bool) -> str:
     return project_dir(project, all_projects)
 
 
-def forget_from_stdin(text: str, folder: str, keep_sources: bool, as_json: bool) -> None:
+def forget_typed(text: str, folder: str, keep_sources: bool, as_json: bool) -> None:
     """Forget the ids in a text, if all are known.
 
     It asks no question. With an unknown word among them the memories are only shown. Where no word is an id, the words
@@ -201,7 +195,8 @@ def say_done(done: ops.Forgotten) -> None:
         say(NOTHING)
     else:
         say("Forgotten: " + ", ".join(counted(getattr(removed, name), noun) for name, noun in REMOVED) + ".")
-        say(TRANSCRIPT)
+        if done.in_transcript:
+            say(TRANSCRIPT)
     say_left(done.left)
 
 

@@ -1,6 +1,4 @@
-"""The verbs for single memories: remember, pin, edit, restore, history."""
-
-from __future__ import annotations
+"""The verbs for single memories: remember, edit."""
 
 import os
 import time
@@ -15,7 +13,6 @@ from memlayer.cli.terminal.invocation import (
     ask,
     begin_writing,
     end_with_json,
-    form_option,
     json_option,
     keep,
     memory_id,
@@ -23,9 +20,8 @@ from memlayer.cli.terminal.invocation import (
     project_option,
     words,
 )
-from memlayer.cli.terminal.output import line, memory_title, say, say_body, say_headline, session_name, when
+from memlayer.cli.terminal.output import line, memory_title, say, say_body, say_headline
 from memlayer.cli.terminal.typist import mark_of_model
-from memlayer.cli.verbs.browse import say_text
 from memlayer.edge.home.registry import GLOBAL
 from memlayer.errors import MemlayerError, UserError
 from memlayer.text.context_block import quoted
@@ -33,8 +29,6 @@ from memlayer.turns.remembered import is_all_redacted, refuse_too_long, remember
 from memlayer.wire import memories as memory_ops
 from memlayer.wire import sessions as session_ops
 
-stdin_option = click.option("--stdin", "from_stdin", is_flag=True, help="Read the text or ID from stdin.")
-id_argument = click.argument("id_", metavar="ID", nargs=-1)
 NO_TEXT = "Give a text to remember, or - to read it from standard input"
 WHOLE = 100_000
 WHOLE_ID = 36  # characters of the host's session ids
@@ -44,19 +38,23 @@ RELATIONS: Mapping[Literal["older", "newer", "contradicts"], str] = {
     "newer": "Already replaced by ",
     "contradicts": "Stays, since it is pinned (`memlayer edit` changes it): ",
 }
+# Change -> why it changes nothing, and the cure.
+UNCHANGED = {
+    "Changed": "says that already. `memlayer show --history {}` shows its earlier wordings",
+    "Pinned": "is pinned already. `memlayer edit --unpin {}` takes the pin off",
+    "Unpinned": "is not pinned. `memlayer edit --pin {}` pins it",
+    "Back again:": "has that wording already. `memlayer show --history {}` shows the others",
+}
 NO_NEW_TEXT = "Give the new text after the ID, or - to read it from standard input"
 
 
 @click.command("remember")
 @click.argument("text", nargs=-1)
-@stdin_option
 @project_option
 @click.option("--global", "is_global", is_flag=True, help="For every project: each session starts with it.")
 @click.option("--session", default="", metavar="ID", help="The session that already has it in its context.")
 @json_option
-def remember_verb(
-    text: tuple[str, ...], from_stdin: bool, project: str | None, is_global: bool, session: str, as_json: bool
-) -> None:
+def remember_verb(text: tuple[str, ...], project: str | None, is_global: bool, session: str, as_json: bool) -> None:
     """Remember TEXT as a core memory at once.
 
     It belongs to this project, or to every project with --global or if TEXT says so. It replaces a memory that it
@@ -71,7 +69,7 @@ def remember_verb(
       memlayer remember --global "커밋 메시지는 한국어로 쓴다"
       memlayer remember "in all my projects, use pnpm"
     """
-    content = words(text, from_stdin, NO_TEXT)
+    content = words(text, NO_TEXT)
     if project and is_global:
         raise Incomplete("--global goes without --project")
     folder = project_dir(project)
@@ -115,107 +113,57 @@ def _session_id(start: str) -> str:
     return str(sessions[0].id) if sessions else start
 
 
-@click.command("pin")
-@id_argument
-@click.option("--off", is_flag=True, help="Unpin the memory.")
-@json_option
-def pin_verb(id_: tuple[str, ...], off: bool, as_json: bool) -> None:
-    """Pin a memory: it ranks first, and only an edit changes it.
-
-    \b
-    Examples:
-      memlayer edit --pin a7Bc3x
-      memlayer edit --pin core_81d2 --off
-    """
-    _say_done(ask(memory_ops.Pin(memory_id(id_), off), as_json), "Unpinned" if off else "Pinned")
-
-
 @click.command("edit")
 @click.argument("id_", metavar="ID", default="")
 @click.argument("text", nargs=-1)
-@click.option("--headline", metavar="LINE", help='Its line at a session\'s start: 120 characters at most, "" for none.')
+@click.option("--headline", metavar="LINE", help='Its line at a session\'s start: 140 characters at most, "" for none.')
 @click.option("--subject", metavar="NAME", help='The group of that line: 20 characters at most, "" for none.')
-@stdin_option
-@form_option("--pin", "It ranks first, and only an edit changes it; --off ends that.")
-@form_option("--restore", "Bring a replaced memory back.")
+@click.option("--pin/--unpin", "pins", default=None, help="It ranks first, and only an edit changes it.")
+@click.option("--restore", is_flag=True, help="Bring a replaced memory, or an earlier wording, back.")
+@click.option("--keep-both", is_flag=True, help="With --restore: also keep the memory that replaced it.")
 @json_option
 def edit_verb(
-    id_: str, text: tuple[str, ...], headline: str | None, subject: str | None, from_stdin: bool, as_json: bool
+    id_: str,
+    text: tuple[str, ...],
+    headline: str | None,
+    subject: str | None,
+    pins: bool | None,
+    restore: bool,
+    keep_both: bool,
+    as_json: bool,
 ) -> None:
     """Change, pin or bring back a memory.
 
     Its id, key and citation stay. The old text is kept: see `memlayer show --history`. Another text takes the
-    headline away, unless a new one comes with it. A turn cannot be edited: it is a record of the conversation.
+    headline away, unless a new one comes with it. A turn cannot be edited: it is a record of the conversation. A
+    memory that comes back replaces the one that replaced it, unless --keep-both.
 
     \b
     Examples:
       memlayer edit a7Bc3x "order events go to ClickHouse, kept for 90 days"
       memlayer edit a7Bc3x - < note.txt
       memlayer edit a7Bc3x --headline "Order events: ClickHouse, 90 days" --subject Storage
+      memlayer edit a7Bc3x --pin
+      memlayer edit core_81d2 --restore
     """
     if not id_:
         raise Incomplete(NO_MEMORY)
-    same_text = not text and not from_stdin and (headline is not None or subject is not None)
     citation = memory_id((id_,))
-    content = "" if same_text else words(text, from_stdin, NO_NEW_TEXT)
-    _say_done(ask(memory_ops.Edit(citation, content, headline, subject), as_json), "Changed")
-
-
-@click.command("restore")
-@id_argument
-@click.option("--keep-both", is_flag=True, help="Also keep the memory that replaced it.")
-@json_option
-def restore_verb(id_: tuple[str, ...], keep_both: bool, as_json: bool) -> None:
-    """Bring a replaced memory back.
-
-    The memory that replaced it is replaced in turn, unless --keep-both. The id of an earlier wording (see
-    `memlayer show --history`) gives its memory that text back.
-
-    \b
-    Examples:
-      memlayer edit --restore core_81d2
-      memlayer edit --restore a7Bc3x --keep-both
-    """
-    _say_done(ask(memory_ops.Restore(memory_id(id_), keep_both), as_json), "Back again:")
-
-
-@click.command("history")
-@id_argument
-@stdin_option
-@json_option
-def history_verb(id_: tuple[str, ...], from_stdin: bool, as_json: bool) -> None:
-    """Show every version of a memory, the current one first.
-
-    \b
-    Examples:
-      memlayer show --history a7Bc3x
-      memlayer show --history core_81d2 --json
-    """
-    answer = ask(memory_ops.History(memory_id(id_, from_stdin)), as_json)
-    for version in answer.versions:
-        _say_version(version, version.id == answer.asked)
-
-
-def _say_version(version: memory_ops.Version, is_asked: bool) -> None:
-    ended = when(version.ended_ms) if version.ended_because else ""
-    colour = "yellow" if version.ended_because else "green"
-    say(
-        "> " if is_asked else "  ",
-        (line(version.ended_because) or "in force", colour),
-        f" {ended}  " if ended else "  ",
-        *memory_title(version),
-    )
-    say_text(version.text)
-    say((f"by {line(version.by)}", "dim"), indent=2)
-    sources = [
-        f"{line(source.kind)} {when(source.at_ms)} {session_name(source.session_id)}" for source in version.sources
-    ]
-    if sources:
-        say(("from " + ", ".join(sources), "dim"), indent=2)
-
-
-def _say_done(done: memory_ops.Changed, change: str) -> None:
-    memory = done.memory
-    say(change, " ", *memory_title(memory))
-    say_headline(memory)
-    say_body(memory.text, WHOLE)
+    is_headed = headline is not None or subject is not None
+    if (restore or pins is not None) and (text or is_headed or (restore and pins is not None)):
+        raise Incomplete("Give a new text, --pin or --restore, one at a time")
+    if restore:
+        change, done = "Back again:", ask(memory_ops.Restore(citation, keep_both), as_json)
+    elif pins is not None:
+        change, done = "Pinned" if pins else "Unpinned", ask(memory_ops.Pin(citation, not pins), as_json)
+    else:
+        content = "" if is_headed and not text else words(text, NO_NEW_TEXT)
+        change, done = "Changed", ask(memory_ops.Edit(citation, content, headline, subject), as_json)
+    if not done.is_changed:
+        say(f"Nothing is changed: {done.memory.key} {UNCHANGED[change].format(done.memory.citation)}")
+        return
+    say(change, " ", *memory_title(done.memory))
+    say_headline(done.memory)
+    say_body(done.memory.text, WHOLE)
+    for other in done.replaces:
+        say((RELATIONS["older"], "yellow"), *memory_title(other))

@@ -1,7 +1,5 @@
 """The verbs that count: sessions, stats."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterable, Mapping
@@ -13,15 +11,16 @@ from memlayer.cli.terminal.invocation import (
     all_projects_option,
     ask,
     end_with_json,
-    form_option,
     home,
     json_option,
+    none_here,
     project_dir,
     project_option,
 )
 from memlayer.cli.terminal.output import line, pairs, say, sent_line, session_name, table, when
+from memlayer.cli.verbs.maintenance import say_files as say_memory_files
 from memlayer.edge.bootstrap import health
-from memlayer.edge.capture import spool
+from memlayer.edge.capture import hosts, spool
 from memlayer.edge.counting import counted, size
 from memlayer.edge.home import paths, registry
 from memlayer.edge.redaction.privacy import plain
@@ -59,7 +58,7 @@ def sessions_verb(id_: str, project: str | None, all_projects: bool, limit: int,
     answer = ask(session_ops.Sessions(id_, folder, limit), as_json)
     sessions = answer.sessions
     if not sessions:
-        say(f"No sessions in this project ({folder}); try --all-projects." if folder else "No sessions.")
+        say(none_here(f"No sessions in this project ({folder}); try --all-projects." if folder else "No sessions."))
     elif id_ and len(sessions) == 1:
         say_session(sessions[0])
     else:
@@ -73,7 +72,7 @@ def row_of(session: SessionRow) -> list[str]:
     counts = [session.turns, session.total_tokens or None, session.compaction_count, session.flush_count]
     state = "ended" if session.ended else "open"
     return [
-        session_name(session.id),
+        session_name(session.id, session.host),
         when(session.last_ms),
         state,
         *map(_figure, counts),
@@ -95,6 +94,7 @@ def say_session(session: SessionRow) -> None:
             ("last active", when(session.last_ms)),
             ("state", f"ended ({line(session.ended)})" if session.ended else "open"),
             ("typed by", f"nobody ({line(session.run_by) or 'a run'})" if session.is_run else ""),
+            ("host", hosts.named(session.host).title),
             ("model", line(session.model)),
             ("turns", _figure(session.turns)),
             ("events", _figure(session.events or 0)),
@@ -124,18 +124,23 @@ def _figure(value: int | None) -> str:
 
 
 @click.command("stats")
-@form_option("--files", "The paths of a project's memory files.")
+@click.option("--files", "is_files", is_flag=True, help="The paths of a project's memory files, read back and written.")
 @json_option
-def stats_verb(as_json: bool) -> None:
+def stats_verb(is_files: bool, as_json: bool) -> None:
     """Show counts, disk use, search, model and daemon.
 
     With --json also tables, index and times. When no daemon can be started, it shows the figures that files contain.
+    --files: MEMORY.md, and a file for each day in memory/. They may be edited: a changed line changes its memory, a
+    deleted line retires it, a new line is remembered, within seconds or by --files at once.
 
     \b
     Examples:
       memlayer stats
-      memlayer stats --json
+      memlayer stats --files
     """
+    if is_files:
+        say_memory_files(ask(upkeep_ops.Files(project_dir(None)), as_json, is_long=True))
+        return
     try:
         stats = ask(upkeep_ops.Stats())
     except MemlayerError as error:
@@ -298,4 +303,4 @@ def _used(use: UsageShare) -> str:
         return ""
     share = f" ({100 * use.cited_of_shown / use.shown:.0f} % of those shown)" if use.shown else ""
     shown_cited = f"{use.shown} shown at prompts, {use.cited} cited{share}"
-    return f"in {use.window_days} days {shown_cited}, {use.opened} opened"
+    return f"in {use.window_days} days {shown_cited}, {use.opened} looked up by the model"

@@ -1,48 +1,34 @@
-"""The verbs of recall: search, recall, given, statusline."""
-
-from __future__ import annotations
+"""The verbs of recall: search, given, statusline."""
 
 import sys
 from collections.abc import Mapping
 
 import click
 
-from memlayer import kinds
 from memlayer.cli.terminal.invocation import (
     Incomplete,
     all_projects_option,
     ask,
     complete_file,
     end_ms,
-    form_option,
     json_option,
     moment_ms,
+    none_here,
     not_empty,
     project_dir,
     project_option,
     words,
 )
-from memlayer.cli.terminal.output import (
-    line,
-    memory_title,
-    number,
-    say,
-    say_body,
-    session_name,
-    short_path,
-    when,
-)
-from memlayer.cli.verbs.browse import CATEGORIES, say_for_model
+from memlayer.cli.terminal.output import line, memory_title, number, say, say_body, session_name, short_path, when
+from memlayer.cli.verbs.browse import CATEGORIES, say_rows
 from memlayer.edge.counting import counted
 from memlayer.text.context_block import quoted
 from memlayer.wire import memories as memory_ops
 from memlayer.wire import sessions as session_ops
-from memlayer.wire import tools as tool_ops
 from memlayer.wire.sessions import GivenNote, GivenPrompt
 
-SNIPPET_CHARS = 400
+SNIPPET_CHARS, COMMAND_CHARS = 400, 240
 NO_WORDS = "Give words to search for, or - to read them from standard input"
-NO_PROMPT = "Give a prompt's text, or - to read it from standard input"
 
 PROMPT_CHARS = 100
 NOTE_CHARS = 160
@@ -51,14 +37,11 @@ LEFT_OUT_SHOWN = 3  # --json prints up to ten
 
 @click.command("search")
 @click.argument("query", nargs=-1)
-@click.option("--stdin", "from_stdin", is_flag=True, help="Read the query from stdin.")
 @project_option
 @all_projects_option
 @click.option("--since", metavar="DATE", help="Only memories from 2026-11-19 on, or of the last 30d.")
 @click.option("--until", metavar="DATE", help="Only memories until 2026-11-19 (included), or older than 30d.")
-@click.option("--day", metavar="DATE", help="Only memories of this day.")
-@click.option("--category", type=click.Choice(CATEGORIES), default=None, help="Only memories of this category.")
-@click.option("--kind", default="", metavar="KIND", help="Only this kind: decision, preference, fact, turn, ...")
+@click.option("--kind", metavar="KIND", default="", help="Only core, daily, conversation, or decision, fact, ...")
 @click.option("--session", metavar="ID", callback=not_empty, help="Only memories of this session, of any project.")
 @click.option(
     "--file",
@@ -68,66 +51,64 @@ LEFT_OUT_SHOWN = 3  # --json prints up to ten
     help="Only memories from this file, or that name it: MEMORY.md, checkout.py, docs/*.md.",
 )
 @click.option("--limit", type=click.IntRange(1, 200), default=10, show_default=True, help="Hits at most.")
-@click.option(
-    "--min-score",
-    type=click.FloatRange(0, 1),
-    default=0.0,
-    show_default=True,
-    help="Only hits of at least this relevance, which is not the score that orders them.",
-)
 @click.option("--explain", is_flag=True, help="Show the parts of each score.")
-@click.option("--brief", is_flag=True, help="Print the index that a model gets: a line a hit, 20 at most.")
-@form_option("--error", "What worked after this error in earlier sessions.")
-@form_option("--as-prompt", "The block that the hook would add to this prompt.")
+@click.option("--error", "is_error", is_flag=True, help="QUERY is an error: what worked after it in earlier sessions.")
+@click.option("--as-prompt", is_flag=True, help="QUERY is a prompt: the block that the hook would add to it.")
 @json_option
 def search_verb(
     query: tuple[str, ...],
-    from_stdin: bool,
     project: str | None,
     all_projects: bool,
     since: str | None,
     until: str | None,
-    day: str | None,
-    category: str | None,
     kind: str,
     session: str | None,
     file: str,
     limit: int,
-    min_score: float,
     explain: bool,
-    brief: bool,
+    is_error: bool,
+    as_prompt: bool,
     as_json: bool,
 ) -> None:
     """Search memories of earlier sessions.
+
+    An error is a line of it, a part of one, or all of its output. Quotes, paths, numbers and hashes do not matter.
 
     \b
     Examples:
       memlayer search order events
       memlayer search 결제 모듈 --all-projects --limit 3
-      memlayer search 배포 --category core --since 30d
-      memlayer search order events --brief
+      memlayer search 배포 --kind core --since 30d
       echo "it's normalize_cart()" | memlayer search -
+      memlayer search --error "오류: 샌드박스 상점에 접속할 권한이 없습니다"
+      memlayer search --as-prompt "which database holds order events?" --explain
     """
-    text = words(query, from_stdin, NO_WORDS)
+    text = words(query, NO_WORDS)
+    filters = (since, until, kind, file)
+    if (is_error or as_prompt) and (any(filters) or all_projects or (is_error and (session or as_prompt or explain))):
+        raise Incomplete("--error and --as-prompt go with no filter, and not together")
+    if is_error:
+        say_cures(ask(session_ops.Fix(text, project_dir(project), limit), as_json))
+        return
+    if as_prompt:
+        show_block(text, project_dir(project), session or "", explain=explain, as_json=as_json)
+        return
     folder = "" if session and not project else project_dir(project, all_projects)
-    if brief:
-        if any((since, until, day, kind, file, min_score, explain)):
-            raise Incomplete("--brief goes with --category, --session and --limit alone")
-        called = kinds.CATEGORIES[kinds.Category(category)].name if category else ""
-        index = tool_ops.MemSearch(text, limit, session or "", called, project_dir=folder)
-        say_for_model(ask(index, as_json))
-        return
-    span = span_of(since, until, day)
-    wanted = memory_ops.Search(text, folder, limit, min_score, *span, category or "", kind, session or "", file)
-    answer = ask(wanted, as_json)
+    category, kind = (kind, "") if kind in CATEGORIES else ("", kind)
+    span = moment_ms(since) if since else 0, end_ms(until) if until else 0
+    answer = ask(memory_ops.Search(text, folder, limit, 0.0, *span, category, kind, session or "", file), as_json)
     say_mode(answer)
-    hits, done = answer.hits, answer.done
-    if not hits and not done:
-        is_filtered = any((since, until, day, category, kind, session, file))
-        rest = " with these filters" if is_filtered else ""
-        where = "in any project" if not folder else f"in this project ({folder}). Try other words, or --all-projects"
-        say(f"Nothing found for {quoted(text, 120)}{rest} {where}.")
+    if answer.hits or answer.done:
+        say_hits(answer, explain)
         return
+    rest = " with these filters" if any((*filters, session)) else ""
+    where = "in any project" if not folder else f"in this project ({folder}). Try other words, or --all-projects"
+    say(none_here(f"Nothing found for {quoted(text, 120)}{rest} {where}."))
+
+
+def say_hits(answer: memory_ops.Hits, explain: bool) -> None:
+    """Print the hits, and the turns whose tool calls hold the words."""
+    hits, done = answer.hits, answer.done
     for place, hit in enumerate(hits, 1):
         if place > 1:
             say("")
@@ -144,44 +125,29 @@ def search_verb(
     for turn in done:
         say(*memory_title(turn), indent=2)
         say(line(turn.snippet, SNIPPET_CHARS), indent=4)
-    first = line((hits or done)[0].citation)
     say("")
-    say((f"All of a hit: `memlayer show {first}`; the turns around it: `memlayer show --around {first}`.", "dim"))
+    say((f"All of a hit, and the turns around it: `memlayer show {line((hits or done)[0].citation)}`.", "dim"))
 
 
-def span_of(since: str | None, until: str | None, day: str | None) -> tuple[int, int]:
-    """Return the time bounds in ms, 0 for none. Raises Incomplete."""
-    if day and (since or until):
-        raise Incomplete("Give --day, or --since and --until, not both")
-    start, end = day or since, day or until
-    return moment_ms(start) if start else 0, end_ms(end) if end else 0
+def say_cures(answer: session_ops.Cures) -> None:
+    """Print the cures of an error in earlier sessions."""
+    say_rows("Notes", answer.memories)
+    if answer.cures:
+        say(("Worked afterwards", "bold"))
+    for row in answer.cures:
+        command = line(row.command, COMMAND_CHARS)
+        say((f"[mem:{line(row.citation)}]", "cyan"), f" {when(row.at_ms)[:10]}: {command}", indent=2)
+    if not answer.memories and not answer.cures:
+        known = f"It came in {counted(answer.met, 'session')}" if answer.met else "No session has met this error"
+        say(f"{known}, and nothing is known to have worked." if answer.met else f"{known}.")
 
 
-@click.command("recall")
-@click.argument("prompt", nargs=-1)
-@click.option("--stdin", "from_stdin", is_flag=True, help="Read the prompt from stdin.")
-@project_option
-@click.option("--session", metavar="ID", callback=not_empty, help="As in this session: leave out memories that it has.")
-@click.option("--explain", is_flag=True, help="Show for every candidate why it was kept or dropped.")
-@json_option
-def recall_verb(
-    prompt: tuple[str, ...], from_stdin: bool, project: str | None, session: str | None, explain: bool, as_json: bool
-) -> None:
-    """Print the block that the hook would add to a prompt.
-
-    Prints nothing where the hook would add none.
-
-    \b
-    Examples:
-      memlayer search --as-prompt "which database holds order events?"
-      memlayer search --as-prompt "과제 제출은 어떻게 하기로 했지?" --project ~/src/shop --explain
-    """
-    text = words(prompt, from_stdin, NO_PROMPT)
-    folder = project_dir(project)
-    answer = ask(memory_ops.Recall(text, folder, session or "", explain or as_json), as_json)
+def show_block(prompt: str, folder: str, session: str, *, explain: bool, as_json: bool) -> None:
+    """Print the block that the hook would add to a prompt."""
+    answer = ask(memory_ops.Recall(prompt, folder, session, explain or as_json), as_json)
     block = answer.block
     if not explain:
-        sys.stdout.write(block + ("\n" if block and sys.stdout.isatty() else ""))
+        print(block, end="\n" if block else "")
         return
     say_explanation(answer)
     say(("Block", "bold"), f" ({len(block)} characters)" if block else ": none, the prompt goes on unchanged")
@@ -203,7 +169,7 @@ def say_explanation(answer: memory_ops.Recalled) -> None:
         say(
             ("kept    " if kept else "dropped ", "green" if kept else "yellow"),
             *memory_title(candidate),
-            f"  score {number(candidate.score)}",
+            f"  chance {number(candidate.chance)}",
             f"  {reason}" if reason else "",
             indent=2,
         )
@@ -230,15 +196,14 @@ def score_parts(parts: Mapping[str, float | None]) -> str:
 @click.option("--last", type=click.IntRange(1, 500), default=5, show_default=True, help="Prompts and starts at most.")
 @click.option("--session", metavar="ID", callback=not_empty, help="Only prompts of this session, of any project.")
 @project_option
-@all_projects_option
 @json_option
-def given_verb(last: int, session: str | None, project: str | None, all_projects: bool, as_json: bool) -> None:
+def given_verb(last: int, session: str | None, project: str | None, as_json: bool) -> None:
     """Show the notes that the last prompts were given, and why.
 
     For each prompt, newest first: its notes with their scores, and the best of the notes left out, with the reason
     (--json prints up to ten). Chance is the estimated probability that the prompt needs the note, from 0 to 1. The
-    record holds ids and scores of at least the last hundred prompts. A note that was forgotten since is shown as
-    forgotten.
+    record holds ids and scores of at least the last hundred prompts. A forgotten prompt is in it no more, a
+    note that was forgotten since is shown as that.
 
     \b
     Examples:
@@ -246,12 +211,12 @@ def given_verb(last: int, session: str | None, project: str | None, all_projects
       memlayer given --last 1
       memlayer given --session 8f3a12cd --json
     """
-    folder = "" if session and not project else project_dir(project, all_projects)
+    folder = "" if session and not project else project_dir(project)
     answer = ask(session_ops.Given(last, session or "", folder), as_json)
     prompts = answer.prompts
     if not prompts:
-        where = f"session {line(session)}" if session else f"this project ({folder})" if folder else "any project"
-        say(f"No prompt is on record in {where}.")
+        where = f"session {line(session)}" if session else f"this project ({folder})"
+        say(none_here(f"No prompt is on record in {where}."))
     for place, prompt in enumerate(prompts):
         if place:
             say("")
@@ -265,7 +230,7 @@ def say_prompt(prompt: GivenPrompt) -> None:
         (when(prompt.at_ms), "dim"),
         "  ",
         (_title(prompt), "bold"),
-        (f"  {line(prompt.project)}  session {session_name(prompt.session_id)}", "dim"),
+        (f"  {line(prompt.project)}  session {session_name(prompt.session_id, prompt.host)}", "dim"),
     )
     if not prompt.delivered:
         say(("too late", "yellow"), ": the host went on without these notes", indent=2)
@@ -303,8 +268,10 @@ def say_note(note: GivenNote) -> None:
 def _title(prompt: GivenPrompt) -> str:
     if prompt.start:
         return f"session start ({line(prompt.start)})"
+    if prompt.action:
+        return f"{line(prompt.action)} a call"
     text = prompt.prompt
-    return line(text, PROMPT_CHARS) if text else "(prompt not kept, or forgotten)"
+    return line(text, PROMPT_CHARS) if text else "(prompt not kept)"
 
 
 def _why(note: GivenNote) -> str:

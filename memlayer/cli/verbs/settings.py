@@ -1,7 +1,5 @@
 """The verb config: settings and their sources."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sys
@@ -23,7 +21,6 @@ from memlayer.cli.terminal.invocation import (
 )
 from memlayer.cli.terminal.output import line, print_json, say
 from memlayer.edge.home import paths
-from memlayer.edge.home.project import locate
 from memlayer.errors import MemlayerError
 
 NAMELESS = "Give a setting, such as recall.max_entries"
@@ -61,10 +58,9 @@ def complete_key(_: click.Context, argument: click.Parameter, typed: str) -> lis
 
 
 @config_verb.command("set")
-@click.argument("key", default="", shell_complete=complete_key)
-@click.argument("values", nargs=-1, metavar="VALUE...")
+@click.argument("words", nargs=-1, metavar="KEY VALUE...", shell_complete=complete_key)
 @json_option
-def set_verb(key: str, values: tuple[str, ...], as_json: bool) -> None:
+def set_verb(words: tuple[str, ...], as_json: bool) -> None:
     """Change a setting in config.yaml.
 
     A wrong value changes nothing. Comments stay. Several values make a list, several settings change together.
@@ -78,8 +74,8 @@ def set_verb(key: str, values: tuple[str, ...], as_json: bool) -> None:
     """
     from memlayer.config.edit import set_settings, settings_in
 
-    typed = settings_in([word for word in (key, *values) if word or values])
-    if not key or not all(typed.values()):
+    typed = settings_in(words)
+    if not all(words[:1]) or not words or not all(typed.values()):
         raise Incomplete("Give a setting and its value, such as recall.max_entries 3")
     changed = set_settings(home(), typed)
     _say_changed(changed, {name: f"{name} is now {_shown(value)}." for name, value in changed.items()}, as_json)
@@ -87,16 +83,15 @@ def set_verb(key: str, values: tuple[str, ...], as_json: bool) -> None:
 
 @config_verb.command("get")
 @click.argument("key", default="", shell_complete=complete_key)
-@project_option
 @json_option
-def get_verb(key: str, project: str | None, as_json: bool) -> None:
+def get_verb(key: str, as_json: bool) -> None:
     """Print the value of a setting.
 
     \b
     Examples:
       memlayer config get recall.max_entries
     """
-    held = held_settings(client(), locate(project_dir(project)).root, os.environ)
+    held = held_settings(client(), project_dir(None), os.environ)
     found = next((row for row in held.settings if row["key"] == key), None)
     if found is None:
         from memlayer.config.edit import known
@@ -167,7 +162,7 @@ def show_settings(project: str | None, as_json: bool, shows_all: bool) -> None:
     """Print settings. Exits with 1 when a setting is wrong."""
     from memlayer.config import FIRST_KEYS
 
-    held = held_settings(client(), locate(project_dir(project)).root, os.environ)
+    held = held_settings(client(), project_dir(project), os.environ)
     problem, rows = held.problem, held.settings
     if as_json:
         print_json(held)
@@ -175,10 +170,7 @@ def show_settings(project: str | None, as_json: bool, shows_all: bool) -> None:
     if problem:
         say(("Wrong", "bold red"), f": {line(problem)}. These values apply:", to_stderr=True)
     if held.changed_since_daemon:
-        say(
-            ("Not yet in force", "yellow"),
-            f": {held.file} has changed since the daemon started. Run {RESTART}",
-        )
+        say(("Not yet in force", "yellow"), f": {held.file} has changed since the daemon started. Run {RESTART}")
     for warning in held.warnings:
         say(("Ignored", "yellow"), f": {line(warning)}")
     shown = [row for row in rows if shows_all or row["key"] in FIRST_KEYS or row["from"] != "default"]

@@ -1,7 +1,5 @@
 """The verbs that transfer: import transcripts and exports, export everything."""
 
-from __future__ import annotations
-
 import contextlib
 import glob
 import json
@@ -27,11 +25,12 @@ from memlayer.cli.terminal.invocation import (
     project_dir,
     settings,
 )
-from memlayer.cli.terminal.output import duration, line, pairs, say
+from memlayer.cli.terminal.output import duration, line, say, short_path, table, when
 from memlayer.edge.counting import counted
 from memlayer.edge.home import paths as home_paths
 from memlayer.edge.terminal import streams
 from memlayer.errors import UserError
+from memlayer.transcripts import importer
 from memlayer.wire import transfer as ops
 
 _MARK = "memlayer_export"
@@ -47,57 +46,103 @@ HEAD_BYTES = 4096
     callback=not_empty,
     metavar="PATH",
     shell_complete=complete_folder,
-    help="Only sessions of this folder's project.",
+    help="Only sessions of this folder's project. Chats of claude.ai and ChatGPT go there.",
 )
-@click.option("--subagents", is_flag=True, help="Also prompts and answers of sub-agents.")
-@click.option("--again", is_flag=True, help="Also read again the parts that an earlier import has read.")
+@click.option(
+    "--from",
+    "agent",
+    type=click.Choice((*importer.agents(), importer.ALL)),
+    help="The agent whose sessions they are. all: every agent found on this machine.",
+)
 @click.option("--dry-run", is_flag=True, help="Only count the turns that would be imported.")
 @json_option
-def import_verb(
-    paths: tuple[str, ...], project: str | None, subagents: bool, again: bool, dry_run: bool, as_json: bool
-) -> None:
-    """Import the host's earlier sessions, or an export.
+def import_verb(paths: tuple[str, ...], project: str | None, agent: str | None, dry_run: bool, as_json: bool) -> None:
+    """Import earlier sessions, also of other agents, or an export.
 
     Without a PATH all transcripts of Claude Code on this machine, newest first. A PATH is a transcript, a folder of
-    transcripts, or a file that `memlayer export` has written. A single - is an export on standard input. Nothing is
-    imported twice, and forgotten turns stay forgotten. An interrupted import continues where it stopped.
+    transcripts, or a file that `memlayer export` has written. A single - is an export on standard input. With --from
+    the sessions of another agent: those found on this machine, or in a PATH. Nothing is imported twice, and forgotten
+    turns stay forgotten. An interrupted import continues where it stopped.
 
     \b
     Examples:
       memlayer import --dry-run
       memlayer import --project ~/src/shop
+      memlayer import --from all --dry-run
+      memlayer import --from chatgpt export.zip --project ~/src/shop
       memlayer import backup.jsonl
       ssh laptop memlayer export - | memlayer import -
     """
     files = [os.path.abspath(os.path.expanduser(path)) for path in paths]
-    if STREAM in paths or any(map(is_export, files)):
-        if len(files) > 1 or project or subagents or again:
+    if not agent and (STREAM in paths or any(map(is_export, files))):
+        if len(files) > 1 or project:
             raise Incomplete("An export is imported alone, and as a whole")
         with stdin_as_file() if STREAM in paths else contextlib.nullcontext(files[0]) as path:
             import_export(path, dry_run, as_json)
         return
     folder = project_dir(project) if project else ""
-    wanted = ops.Import(subagents, again, dry_run, folder, tuple(files or [transcripts_folder()]))
+    wanted = ops.Import(dry_run, folder, tuple(files))
+    if agent:
+        wanted = wanted.changed(origins=origins_of(agent, files, folder))
+    elif not files:
+        wanted = wanted.changed(paths=(transcripts_folder(),))
     done = ask(wanted, is_long=True, quiet=as_json)
     if files and not project and not done.files and not done.unchanged:
-        why = ", ".join(f"{line(reason)} {count(number)}" for reason, number in (done.skipped or {}).items())
-        raise UserError(
-            f"There is no transcript and no export in {', '.join(files)}" + (f" (left out: {why})" if why else "")
-        )
+        why = ", ".join(f"{line(reason)}: {count(number)}" for reason, number in done.skipped.items())
+        place = ", ".join(files)
+        missing = f"There is no {'session of ' + agent if agent else 'transcript and no export'} in {place}"
+        raise UserError(f"Nothing to import in {place}. Left out: {why}" if why else missing)
     if as_json:
-        end_with_json(done)
-    title = "Would be imported" if dry_run else "Imported"
-    names = (
-        ("transcripts", "files"), ("unchanged since", "unchanged"), ("lines", "lines"), ("turns", "turns"),
-        ("new", "new_turns"), ("already known", "known_turns"),
-    )  # fmt: skip
-    pairs(title, [*((label, count(getattr(done, name))) for label, name in names), ("time", duration(done.seconds))])
+        end_with_json(done, 1 if done.problems else 0)
+    say_imported(done, f" of {folder}" if folder else "")
+    others = [] if agent or files else [name for name in importer.found(importer.ALL) if name != "claude"]
+    if others:
+        say(f"There are sessions of {', '.join(others)} too: `memlayer import --from all --dry-run` shows them.")
+    if done.problems:
+        raise UserError(". ".join(map(line, done.problems)))
+    if not dry_run and done.new_turns:
+        offer_notes()
+
+
+def say_imported(done: ops.Imported, place: str) -> None:
+    """Print an import's finds, those left out, and counts."""
+    finds = [
+        (row.agent, line(short_path(row.folder)), count(row.sessions), count(row.turns), count(row.new_turns),
+         when(row.first_ms)[:10], when(row.last_ms)[:10])
+        for row in done.found
+    ]  # fmt: skip
+    left = [("left out", f"{line(reason)}: {count(number)}", *[""] * 5) for reason, number in done.skipped.items()]
+    if done.dry_run or left:
+        table(("agent", "folder", "sessions", "turns", "new", "first", "last"), [*finds, *left])
+    if done.new_turns:
+        verb, read = "Would import" if done.dry_run else "Imported", counted(done.files, "transcript")
+        new = counted(done.new_turns, "new turn")
+        kinds = "" if any(row.agent != "claude" for row in done.found) else ", prompts and answers alone,"
+        say(f"{verb} {new}{place}{kinds} from {read} ({duration(done.seconds)}).")
+    known = [counted(done.known_turns, "known turn")] if done.known_turns else []
+    known += [f"{counted(done.unchanged, 'transcript')} unchanged since the last import"] if done.unchanged else []
+    if not done.new_turns:
+        why = ", ".join(known) or ("see above" if left else "no session was found")
+        say(f"Nothing new to import{place}: {why}.")
+    elif known:
+        say(", ".join(known) + ".")
     if done.unembedded:
         chunks = counted(done.unembedded, "chunk")
         say(f"Found by their words now. Vectors of {chunks} follow in the background: `memlayer daemon status`")
-    pairs("Left out", [(line(reason), count(number)) for reason, number in done.skipped.items()])
-    if not dry_run and done.new_turns:
-        offer_notes()
+
+
+def origins_of(agent: str, files: list[str], project_dir: str) -> tuple[ops.Origin, ...]:
+    """Return where an agent's sessions are read. Raises UserError."""
+    if files and agent == importer.ALL:
+        raise Incomplete("A PATH holds the sessions of one agent: name it with --from")
+    if agent in importer.EXPORTS and not files:
+        raise Incomplete("Give the export that you have downloaded: its zip, or conversations.json")
+    if agent in importer.EXPORTS and not project_dir:
+        raise Incomplete("These chats have no folder: give the one of the project that they belong to with --project")
+    found = {agent: files} if files else importer.found(agent)
+    if not found:
+        raise UserError(f"There are no sessions of {agent} on this machine. Give a PATH")
+    return tuple(ops.Origin(name, tuple(paths)) for name, paths in found.items())
 
 
 def offer_notes() -> None:
@@ -113,9 +158,8 @@ def offer_notes() -> None:
 
 @click.command("export")
 @click.argument("file", metavar="FILE", default="", shell_complete=complete_file)
-@click.option("--force", is_flag=True, help="Replace an existing file.")
 @json_option
-def export_verb(file: str, force: bool, as_json: bool) -> None:
+def export_verb(file: str, as_json: bool) -> None:
     """Export everything to a file that `memlayer import` reads.
 
     Projects, sessions, events and memories, also memories that hold no more. Only you can read the file. - is
@@ -136,7 +180,7 @@ def export_verb(file: str, force: bool, as_json: bool) -> None:
     path = os.path.abspath(os.path.expanduser(file))
     if os.path.isdir(path) or not os.path.isdir(os.path.dirname(path)):
         raise UserError(f"{path} cannot be written. Give a file in a folder that exists")
-    done = ask(ops.Export(path, force), as_json, is_long=True)
+    done = ask(ops.Export(path), as_json, is_long=True)
     say(f"Written to {line(path)}: {held_in(done)}.")
 
 
@@ -186,8 +230,9 @@ def private_folder() -> Iterator[str]:
 def import_export(path: str, dry_run: bool, as_json: bool) -> None:
     """Import an export file and print the numbers of rows."""
     done = ask(ops.ImportExport(path, dry_run), as_json, is_long=True)
-    names = ("projects", "sessions", "events", "memories", "known", "forgotten")
-    pairs("Would be imported" if dry_run else "Imported", [(name, count(getattr(done, name))) for name in names])
+    known = f"; {counted(done.known, 'row')} known already" if done.known else ""
+    forgotten = f"; {counted(done.forgotten, 'row', 'stay')} forgotten" if done.forgotten else ""
+    say(f"{'Would import' if dry_run else 'Imported'} {held_in(done)}{known}{forgotten}.")
     if done.bad:
         say(f"Left out {counted(done.bad, 'line')} that could not be read:")
         for reason in done.reasons:
@@ -212,7 +257,8 @@ def transcripts_folder() -> str:
     """Return the host's folder of transcripts. Raises UserError without one."""
     folder = home_paths.host_projects()
     if not os.path.isdir(folder):
-        raise UserError(f"There are no transcripts in {folder}. Give a PATH")
+        others = "`memlayer import --from all --dry-run` looks for other agents' sessions"
+        raise UserError(f"There are no transcripts of Claude Code in {folder}. Give a PATH; {others}")
     return os.path.abspath(folder)
 
 

@@ -1,7 +1,5 @@
 """Figures: days, kinds of notes, their use, the reader, sizes."""
 
-from __future__ import annotations
-
 import datetime
 from collections import Counter
 from collections.abc import Sequence
@@ -10,17 +8,13 @@ from starlette.responses import Response
 
 from memlayer.edge.counting import size
 from memlayer.kinds import Category
-from memlayer.view.pages.today import span_ms
-from memlayer.view.texts import moment
+from memlayer.view.pages.today import days, on_record, span_ms
 from memlayer.view.visit import Visit, heading_of
 from memlayer.wire import memories as memory_ops
 from memlayer.wire import notes as note_ops
-from memlayer.wire import record as record_ops
-from memlayer.wire import sessions as session_ops
 from memlayer.wire import upkeep as upkeep_ops
 
 SPANS = (7, 30, 90)
-PROMPTS = 500
 ROWS = 10_000
 Rows = Sequence[tuple[str, int | str]]
 
@@ -42,20 +36,13 @@ def _days(visit: Visit, first: datetime.date) -> list[tuple[str, int, int, int, 
 
     Each with its prompts, those given a note, tool calls, sessions and tokens.
     """
-    since_ms, _ = span_ms(first)
-    prompts = visit.ask(session_ops.Given(PROMPTS, "", visit.folder)).prompts
-    given = Counter(moment(row.at_ms, "%Y-%m-%d") for row in prompts if row.is_prompt and row.given and row.delivered)
     return [
         (
-            row.date[5:].replace("-", "\u2011"),
-            row.by_kind.get("user", 0),
-            given[row.date],
-            row.by_kind.get("tool", 0),
-            row.sessions,
-            row.tokens,
+            row.date[5:].replace("-", "\u2011"), row.by_kind.get("user", 0), given, row.by_kind.get("tool", 0),
+            row.sessions, row.tokens,
         )
-        for row in reversed(visit.ask(record_ops.Days(visit.folder, since_ms)).days)
-    ]
+        for row, given in reversed(days(visit, span_ms(first)[0], on_record(visit)))
+    ]  # fmt: skip
 
 
 def _use(visit: Visit, span: int) -> tuple[str, str, Rows]:

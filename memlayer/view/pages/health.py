@@ -1,7 +1,5 @@
 """Health and settings: the checks with their cures, the settings with theirs."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 
@@ -10,7 +8,6 @@ from starlette.routing import Route
 
 from memlayer.config import FIRST_KEYS, describe, describe_groups, is_outdated, unset_setting, what_holds
 from memlayer.config.edit import set_settings
-from memlayer.edge.home.project import locate
 from memlayer.edge.redaction.privacy import redact
 from memlayer.errors import UserError
 from memlayer.view.texts import clean
@@ -55,7 +52,7 @@ def settings(visit: Visit) -> Response:
 def values(visit: Visit) -> dict[str, Any]:
     """Return the settings as `memlayer config --json` has them, masked."""
     home = visit.source.home
-    held = what_holds(home, locate(visit.folder).root if visit.folder else "", os.environ)
+    held = what_holds(home, visit.folder, os.environ)
     about = {one.key: one for one in describe()}
     for row in held["settings"]:
         one, value = about[row["key"]], row["value"]

@@ -1,7 +1,6 @@
 """Notes: the notebook, a note with its history, refusals, the review."""
 
-from __future__ import annotations
-
+import datetime
 from collections.abc import Sequence
 
 from starlette.responses import Response
@@ -9,20 +8,58 @@ from starlette.routing import Route
 
 from memlayer.edge.counting import counted
 from memlayer.errors import UserError
-from memlayer.kinds import KINDS, Category
+from memlayer.kinds import CATEGORIES, KINDS, Category, Kind
 from memlayer.text.context_block import bare_id
+from memlayer.view.pages.today import day_of, span_ms
 from memlayer.view.problems import NotFound
 from memlayer.view.texts import clean, paged
 from memlayer.view.visit import Visit, endpoint
 from memlayer.wire import curation as curation_ops
 from memlayer.wire import memories as memory_ops
+from memlayer.wire import memories as ops
 from memlayer.wire import notes as note_ops
 from memlayer.wire import sharing as share_ops
 from memlayer.wire.memories import MemoryRow
 
+HITS = 20
+PARTS = {
+    "relevance": "how near it is, from 0 to 1",
+    "lexical": "shared words",
+    "vector": "shared meaning",
+    "importance": "how much it binds",
+    "recency": "how new it is",
+}
 PAGE_ROWS = 50
 ROWS = 10_000
 STATES = ("", "pinned", "used", "unused", "ended")
+
+
+def page(visit: Visit) -> Response:
+    """Return the hits of the words in the address."""
+    query, category, kind = visit.text("q"), visit.text("category"), visit.text("kind")
+    since, until, file = visit.text("since"), visit.text("until"), visit.text("file")
+    found = None
+    if query:
+        if category not in ("", *(one.value for one in Category)):
+            raise UserError("category: that is none")
+        wanted = ops.Search(
+            query, visit.folder, visit.number("limit", HITS, most=200), 0.0, _start(since), _end(until), category, kind,
+            visit.text("session"), file,
+        )  # fmt: skip
+        found = visit.ask(wanted)
+    names = [(one.value, row.noun) for one, row in CATEGORIES.items()]
+    return visit.page(
+        "search.html", "Search", query=query, found=found, category=category, kind=kind, since=since, until=until,
+        file=file, categories=names, kinds=[str(one) for one in Kind], parts_meaning=PARTS,
+    )  # fmt: skip
+
+
+def _start(day: str) -> int:
+    return span_ms(day_of(day))[0] if day else 0
+
+
+def _end(day: str) -> int:
+    return span_ms(day_of(day) if day else datetime.date.today())[1] if day else 0
 
 
 def listing(visit: Visit) -> Response:
@@ -106,17 +143,15 @@ def edit(visit: Visit) -> Response:
     text = visit.form.get("text", "").strip()
     if not text:
         raise UserError("The text is empty. To take a note away, forget it")
-    memory = visit.ask(
-        memory_ops.Edit(visit.path["id"], text, visit.form.get("headline"), visit.form.get("subject"))
-    ).memory
-    return visit.back(f"/notes/{memory.id}", "Changed. The earlier text is in its history; restore brings it back.")
+    done = visit.ask(memory_ops.Edit(visit.path["id"], text, visit.form.get("headline"), visit.form.get("subject")))
+    return _told(visit, done, "Changed. The earlier text is in its history; restore brings it back.")
 
 
 def pin(visit: Visit) -> Response:
     """Pin a note, or unpin it."""
     is_off = visit.form.get("off") == "1"
-    memory = visit.ask(memory_ops.Pin(visit.path["id"], is_off)).memory
-    return visit.back(f"/notes/{memory.id}", "Unpinned." if is_off else "Pinned: it ranks first.")
+    done = visit.ask(memory_ops.Pin(visit.path["id"], is_off))
+    return _told(visit, done, "Unpinned." if is_off else "Pinned: it ranks first.")
 
 
 def promote(visit: Visit) -> Response:
@@ -129,8 +164,13 @@ def promote(visit: Visit) -> Response:
 
 def restore(visit: Visit) -> Response:
     """Bring an earlier version back."""
-    memory = visit.ask(memory_ops.Restore(visit.path["id"], visit.form.get("both") == "1")).memory
-    return visit.back(f"/notes/{memory.id}", "Back again.")
+    done = visit.ask(memory_ops.Restore(visit.path["id"], visit.form.get("both") == "1"))
+    return _told(visit, done, "Back again.")
+
+
+def _told(visit: Visit, done: memory_ops.Changed, told: str) -> Response:
+    told = told if done.is_changed else "Nothing is changed: it is so already."
+    return visit.back(f"/notes/{done.memory.id}", told)
 
 
 def refused(visit: Visit) -> Response:

@@ -1,7 +1,5 @@
 """Sessions: the list by day, and a session as a talk."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
@@ -10,6 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from memlayer.kinds import Category, Kind
+from memlayer.turns.remembered import is_husk
 from memlayer.turns.turn import prompt_and_answer
 from memlayer.view.problems import NotFound
 from memlayer.view.texts import clean, moment
@@ -48,7 +47,8 @@ def titles(visit: Visit, rows: Sequence[SessionRow]) -> dict[str, str]:
         if row.turns and row.id not in out:
             turns = memory_ops.List(session_id=row.id, category=Category.CONVERSATION, limit=min(row.turns, TURNS))
             found = visit.ask(turns).memories
-            out[row.id] = prompt_and_answer(found[-1].text)[0] if found else ""
+            prompts = (prompt_and_answer(turn.text)[0] for turn in reversed(found))
+            out[row.id] = next((prompt for prompt in prompts if not is_husk(prompt)), "")
     return out
 
 

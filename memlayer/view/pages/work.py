@@ -1,7 +1,5 @@
 """Open work: tasks by state, their history, and a person's changes."""
 
-from __future__ import annotations
-
 from starlette.responses import Response
 from starlette.routing import Route
 

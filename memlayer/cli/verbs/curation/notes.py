@@ -1,9 +1,5 @@
 """The verb notes: consent to a reading model, its state, refusals."""
 
-from __future__ import annotations
-
-import os
-
 import click
 
 from memlayer.cli.terminal.invocation import (
@@ -18,15 +14,12 @@ from memlayer.cli.terminal.invocation import (
     not_empty,
     project_dir,
     project_option,
-    refuse_before,
     restart_daemon,
-    run_typed,
     settings,
     start_daemon,
-    typed_words,
     yes_option,
 )
-from memlayer.cli.terminal.output import SLASH_WORDS, line, pairs, say, table, when
+from memlayer.cli.terminal.output import line, pairs, say, table, when
 from memlayer.cli.terminal.typist import BY_PERSON
 from memlayer.cli.verbs.curation import readers
 from memlayer.edge.counting import counted
@@ -45,11 +38,8 @@ BESIDE = {
 
 
 @click.group("notes", invoke_without_command=True)
-@click.option("--refused", "is_refused", is_flag=True, help="The same as `memlayer notes refused`.")
-@click.option("--stdin", "from_stdin", is_flag=True, help="Read `on`, `off`, `status` or `refused` from stdin.")
-@json_option
 @click.pass_context
-def notes_verb(context: click.Context, is_refused: bool, from_stdin: bool, as_json: bool) -> None:
+def notes_verb(context: click.Context) -> None:
     """Have a language model read finished sessions and write notes.
 
     Off until you turn it on. Without another word it shows the state. docs/notes.md says what is read and sent, and has
@@ -60,16 +50,11 @@ def notes_verb(context: click.Context, is_refused: bool, from_stdin: bool, as_js
       memlayer notes on
       memlayer notes on --provider openai --base-url http://127.0.0.1:11434/v1 --model qwen3:8b
       memlayer notes read --last 30 --dry-run
-      memlayer notes --refused
+      memlayer notes refused
       memlayer notes off
     """
-    if refuse_before(context.invoked_subcommand, is_refused, from_stdin, as_json):
-        return
-    options = ["--json"] if as_json else []
-    typed = ["refused"] if is_refused else ["status"]
-    if from_stdin:
-        typed = typed_words() or ["status"]
-    run_typed(context, [*typed, *options], SLASH_WORDS["notes"])
+    if context.invoked_subcommand is None:
+        context.invoke(status_verb)
 
 
 @notes_verb.command("on")
@@ -80,14 +65,10 @@ def notes_verb(context: click.Context, is_refused: bool, from_stdin: bool, as_js
 )
 @click.option("--base-url", callback=not_empty, metavar="URL", help="A server of the same interface, such as Ollama.")
 @click.option("--model", callback=not_empty, metavar="NAME", help="Needed for openai; else its small model.")
-@click.option("--api-key-env", callback=not_empty, metavar="VARIABLE", help="The variable of the key, not the key.")
 @click.option("--by", type=click.Choice(("reader", "session")), default="reader", help="session: its own model writes.")
 @yes_option
 @json_option
-def on_verb(
-    provider: str | None, base_url: str | None, model: str | None, api_key_env: str | None, by: str, yes: bool,
-    as_json: bool,
-) -> None:  # fmt: skip
+def on_verb(provider: str | None, base_url: str | None, model: str | None, by: str, yes: bool, as_json: bool) -> None:
     """Have each session read once, when it is over.
 
     Tells the price first, and asks. Restarts the daemon, and has the model answer a word. Sessions from before are read
@@ -103,9 +84,9 @@ def on_verb(
     from memlayer.config.edit import set_settings
 
     is_own = by == "session"
-    if is_own and (provider or base_url or model or api_key_env):
+    if is_own and (provider or base_url or model):
         raise Incomplete("--by session has the session's own model write: it goes with no other model")
-    changes = readers.changes_for_own() if is_own else readers.changes_for(provider, base_url, model, api_key_env)
+    changes = readers.changes_for_own() if is_own else readers.changes_for(provider, base_url, model)
     set_settings(home(), changes, dry_run=True)  # nobody is asked about a refused change
     if not as_json:
         for text in (readers.BY_SESSION,) if is_own else readers.work_and_price(readers.planned(changes)):
@@ -114,7 +95,7 @@ def on_verb(
         agree("Turn it on?", would="Nothing is changed: add --yes to agree", no="Nothing is changed", as_json=as_json)
     set_settings(home(), changes)
     restart_daemon()
-    state = ask(ops.Notes(os.getcwd(), is_tried=not is_own), is_long=True, quiet=True)
+    state = ask(ops.Notes(project_dir(None), is_tried=not is_own), is_long=True, quiet=True)
     if as_json:
         end_with_json(state)
     if not (state.by_session if is_own else state.is_on):
@@ -204,7 +185,7 @@ def status_rows(state: NotesState) -> list[tuple[str, str]]:
         ("earlier memories retired", f"{state.retired_notes:,}" if state.retired_notes else ""),
         ("tokens today", f"{use.today.tokens:,} of {use.daily_tokens:,}" if is_on else ""),
         ("tokens in all", f"{use.all.tokens:,}" if use.all.tokens else ""),
-        ("last error", f"{line(use.problem, 300)} ({when(use.problem_ms)})" if use.problem else ""),
+        ("last error", f"{line(use.problem, 300)} ({when(use.problem_ms)})" if use.problem and is_on else ""),
     ]
 
 
@@ -221,9 +202,8 @@ def state_line(state: NotesState) -> str:
 @notes_verb.command("refused")
 @project_option
 @all_projects_option
-@click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True, help="Notes at most.")
 @json_option
-def refused_verb(project: str | None, all_projects: bool, limit: int, as_json: bool) -> None:
+def refused_verb(project: str | None, all_projects: bool, as_json: bool) -> None:
     """Show refused notes of the model, and memories that it ended.
 
     \b
@@ -231,14 +211,14 @@ def refused_verb(project: str | None, all_projects: bool, limit: int, as_json: b
       memlayer notes refused
       memlayer notes refused --all-projects --json
     """
-    answer = ask(ops.RefusedNotes(project_dir(project, all_projects), limit), as_json)
+    answer = ask(ops.RefusedNotes(project_dir(project, all_projects)), as_json)
     rows = answer.refusals
     if not rows:
         say("No note was refused." if all_projects else "No note was refused in this project; try --all-projects.")
     cells = [[when(row.at_ms), line(_reason(row)), line(row.kind), line(row.text, TEXT_CHARS)] for row in rows]
     table(("when", "reason", "kind", "note"), cells)
     if answer.total > len(rows):
-        say((f"{answer.total - len(rows)} more: --limit", "dim"))
+        say((f"{answer.total - len(rows)} earlier ones", "dim"))
 
 
 def _reason(row: ops.RefusedNote) -> str:

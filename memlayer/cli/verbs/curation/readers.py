@@ -1,7 +1,5 @@
 """Readers of sessions: their choice, price, and those at hand."""
 
-from __future__ import annotations
-
 import os
 from urllib.parse import urlsplit
 
@@ -23,6 +21,7 @@ BY_KEY = {
     "openai": "`memlayer notes on --provider openai --model NAME`",
 }
 LOCAL = "a model on this machine: `memlayer notes on --provider openai --base-url URL --model NAME`"
+MISSING = "no `claude` command is found on this machine"
 SESSION_TOKENS = 7000  # measured: docs/inside/quality.md
 BY_SESSION = (
     "At its start each session's own model is asked to write what was tried and did not hold, lasting wishes, and "
@@ -40,25 +39,31 @@ def changes_for_own() -> dict[str, list[str]]:
 
 
 def changes_for(
-    provider: str | None, base_url: str | None, model: str | None, api_key_env: str | None
+    provider: str | None, base_url: str | None, model: str | None, *, is_offer: bool = False
 ) -> dict[str, list[str]]:
     """Return the settings that turn reading on, with their values.
 
-    Another provider or server does not inherit the model and key of the one before. Raises Incomplete.
+    Another provider or server does not inherit the model and key of the one before. Raises Incomplete, also for a
+    `claude` that is not here, unless is_offer: nothing is turned on by it.
     """
+    from memlayer.config.providers import program_path
+
     held = settings()
     before = held.consolidation
     chosen = provider or (before.provider if before.provider != "rules" else DEFAULT_PROVIDER)
     is_other = chosen != before.provider
-    if chosen == "claude-cli" and (base_url or api_key_env):
-        raise Incomplete("--base-url and --api-key-env go with --provider anthropic or openai")
+    if chosen == "claude-cli" and base_url:
+        raise Incomplete("--base-url goes with --provider anthropic or openai")
     if chosen == "openai" and not model and (is_other or not before.model):
         raise Incomplete("openai needs a model: add --model NAME")
+    if chosen == DEFAULT_PROVIDER and not (program_path() or is_offer):
+        ways = ", ".join([*ways_by_key(), LOCAL])
+        raise Incomplete(f"Say who reads, since {MISSING}: `memlayer notes on --by session`, or {ways}")
     changes = {"provider": chosen, "reads": "session"}
     for name, value, is_dropped in (
         ("model", model, is_other),
         ("base_url", base_url, is_other),
-        ("api_key_env", api_key_env, is_other or base_url),
+        ("api_key_env", "", is_other or base_url),
     ):
         if value or is_dropped:
             changes[name] = value or ""
@@ -105,23 +110,28 @@ def offer_rows(state: NotesState, unread: SessionsRead) -> list[tuple[str, str]]
     """
     from memlayer.config.providers import program_path
 
-    would = planned(changes_for(None, None, None, None) if state.use.provider == "rules" else {})
+    would = planned(changes_for(DEFAULT_PROVIDER, None, None, is_offer=True) if state.use.provider == "rules" else {})
     name, payer = reader_of(would)
-    program = program_path() if would.provider == DEFAULT_PROVIDER else ""
-    place = f", found at {line(short_path(program))}" if program else ", which is not found on this machine"
-    keys = {row: variable for row in BY_KEY if row != would.provider and (variable := key_at_hand(row))}
+    is_usual = would.provider == DEFAULT_PROVIDER
+    program = program_path() if is_usual else ""
+    is_here = bool(program) or not is_usual
+    most = f", at most {would.daily_tokens:,} a day"
+    earlier = f"{estimate_of(unread)}: not read, and only by `memlayer notes read`"
     return [
-        ("reads", name + (place if would.provider == DEFAULT_PROVIDER else "")),
-        ("price", f"about {SESSION_TOKENS:,} tokens a session {payer}, at most {would.daily_tokens:,} a day"),
-        (
-            "earlier sessions",
-            f"{estimate_of(unread)}: not read, and only by `memlayer notes read`" if unread.sessions else "",
-        ),
-        ("say yes", "`memlayer notes on`"),
+        ("reads", name + (f", found at {line(short_path(program))}" if program else "") if is_here else MISSING),
+        ("price", f"about {SESSION_TOKENS:,} tokens a session{' ' + payer if is_here else ''}{most}"),
+        ("earlier sessions", earlier if unread.sessions else ""),
+        ("say yes", "`memlayer notes on`" if is_here else ""),
         ("or, without a call", "`memlayer notes on --by session`: Claude writes them as it works, two a session"),
-        *(("or", f"{READERS[row][0]}, with the key in {variable}: {BY_KEY[row]}") for row, variable in keys.items()),
+        *(("or", way) for way in ways_by_key(would.provider)),
         ("or", LOCAL),
-    ]  # fmt: skip
+    ]
+
+
+def ways_by_key(but: str = "") -> list[str]:
+    """Return how the readers whose key is at hand are chosen."""
+    keys = {row: variable for row in BY_KEY if row != but and (variable := key_at_hand(row))}
+    return [f"{READERS[row][0]}, with the key in {variable}: {BY_KEY[row]}" for row, variable in keys.items()]
 
 
 def estimate_of(plan: SessionsRead) -> str:

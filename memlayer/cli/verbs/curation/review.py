@@ -1,22 +1,19 @@
 """The verb review: memories to look at, one by one."""
 
-from __future__ import annotations
-
 import sys
+from collections.abc import Sequence
 from functools import partial
 
 import click
 
 from memlayer.cli.terminal.invocation import (
+    Incomplete,
     ask,
     json_option,
     memory_id,
     memory_ids,
     project_dir,
     project_option,
-    refuse_before,
-    run_typed,
-    words,
 )
 from memlayer.cli.terminal.output import line, memory_title, say, say_body, when
 from memlayer.cli.terminal.typist import mark_of_model
@@ -27,11 +24,10 @@ from memlayer.wire import curation as ops
 TEXT_CHARS = 1000
 KEYS = {"k": "keep", "e": "edit", "m": "merge", "d": "drop", "u": "undo", "s": "skip", "q": "quit"}
 ASKED = "[k]eep, [e]dit, [m]erge, [d]rop, [u]ndo, [s]kip or [q]uit"
-DONE = {"keep": "Kept", "edit": "Changed", "merge": "Merged into", "drop": "Dropped", "yes": "Changed", "no": "No task"}
-TEXT_AFTER = {"edit": 1, "merge": 2}  # decision -> number of ids before its text, which keeps its lines
-TYPED = ("keep", "edit", "merge", "drop", "yes", "no", "undo")
+DONE = {"keep": "Kept", "edit": "Changed", "merge": "Merged into", "drop": "Dropped", "no": "No task"}
+DECISIONS = ("keep", "edit", "merge", "drop", "yes", "no", "undo")
 OF_SEVERAL = ("keep", "drop")  # the line about a prompt's rules names all of them
-NO_NEW_TEXT = "Give the new text after the ID, or - to read it from standard input"
+NO_NEW_TEXT = "Give the new text after the ID"
 NOTHING = (
     "Nothing to review: no memory is doubtful, contradicts another, is stale or was never used, no task is unclear."
 )
@@ -47,13 +43,11 @@ QUESTIONS = {
 }
 
 
-@click.group("review", invoke_without_command=True)
+@click.command("review")
+@click.argument("words", metavar="[DECISION ID...]", nargs=-1)
 @project_option
-@click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True, help="Memories at most.")
-@click.option("--stdin", "from_stdin", is_flag=True, help="Read a decision, such as `drop a7Bc3x`, from stdin.")
 @json_option
-@click.pass_context
-def review_verb(context: click.Context, project: str | None, limit: int, from_stdin: bool, as_json: bool) -> None:
+def review_verb(words: tuple[str, ...], project: str | None, as_json: bool) -> None:
     """Go through memories that are doubtful, stale or unused.
 
     Before them, sentences that may say that a task is done. On a terminal one by one, else a list. Asked: a wish in a
@@ -63,137 +57,61 @@ def review_verb(context: click.Context, project: str | None, limit: int, from_st
     days and 10 sessions. A dropped memory is not forgotten: undo or `memlayer edit --restore` brings it back.
 
     \b
+    A DECISION:
+      keep ID...             as it is; a wish that memlayer asked about becomes a rule of yours
+      edit ID TEXT           another text
+      merge ID OTHER [TEXT]  the first replaces the other; without TEXT it says both texts
+      drop ID...             a core memory holds no more; the one that contradicts it takes its place
+      yes QUESTION [TASK]    a sentence is about TASK, or its only candidate
+      no QUESTION            a sentence is about no task
+      undo                   takes the last decision back; again: the one before it
+    \b
     Examples:
       memlayer review
-      memlayer review --json
       memlayer review keep a7Bc3x
       memlayer review merge a7Bc3x x9Yz2w "배포는 화요일 오전 10시에 한다"
       memlayer review yes k3Lm9p x9Yz2w
-      memlayer review undo
     """
-    if refuse_before(context.invoked_subcommand, from_stdin, as_json, project):
-        return
     folder = project_dir(project)
-    typed = plain(sys.stdin.buffer.read().decode("utf-8", "replace")) if from_stdin else ""
-    if typed.strip():
-        how, *rest = typed.split(None, 1)
-        named = "".join(rest).strip().split(None, TEXT_AFTER.get(how, -1))
-        run_typed(context, [how, "--project", folder, *(["--json"] if as_json else []), "--", *named], TYPED)
+    if words:
+        decide(words[0], words[1:], folder, as_json)
         return
-    found = ask(ops.Review(folder, limit), as_json)
+    found = ask(ops.Review(folder), as_json)
     if not found.items and not found.task_questions:
         say(NOTHING)
-    elif from_stdin or mark_of_model() or not (sys.stdin.isatty() and sys.stdout.isatty()):
+    elif mark_of_model() or not (sys.stdin.isatty() and sys.stdout.isatty()):
         _list(found)
     else:
         _walk(found, folder)
 
 
-def _deciding(how: str, metavar: str, help_: str) -> click.Command:
-    """Return a verb that decides on one memory or question."""
-
-    @review_verb.command(how, help=f"{help_}\n\n\\b\nExamples:\n  memlayer review {how} a7Bc3x")
-    @click.argument("id_", metavar=metavar, nargs=-1)
-    @project_option
-    @json_option
-    def verb(id_: tuple[str, ...], project: str | None, as_json: bool) -> None:
-        folder = project_dir(project)
-        for named in memory_ids(id_) if how in OF_SEVERAL else [memory_id(id_)]:
-            _decide(how, named, folder=folder, as_json=as_json)
-
-    return verb
-
-
-_deciding(
-    "keep", "ID", "Keep a memory as it is.\n\n"
-    "It comes up no more for this reason. A wish that memlayer asked about becomes a rule of yours.",
-)  # fmt: skip
-
-
-@review_verb.command("edit")
-@click.argument("id_", metavar="ID", default="")
-@click.argument("text", nargs=-1)
-@project_option
-@json_option
-def edit_verb(id_: str, text: tuple[str, ...], project: str | None, as_json: bool) -> None:
-    """Give a memory under review another text.
-
-    \b
-    Examples:
-      memlayer review edit a7Bc3x "웹훅은 먼저 200을 돌려준다. 확인함"
-    """
-    named = memory_id((id_,) if id_ else ())
-    _decide("edit", named, text=words(text, False, NO_NEW_TEXT), folder=project_dir(project), as_json=as_json)
-
-
-@review_verb.command("merge")
-@click.argument("id_", metavar="ID", default="")
-@click.argument("other", metavar="[OTHER]", default="")
-@click.argument("text", nargs=-1)
-@project_option
-@json_option
-def merge_verb(id_: str, other: str, text: tuple[str, ...], project: str | None, as_json: bool) -> None:
-    """Merge a memory under review with another one, which it then replaces.
-
-    Without OTHER, with the memory that contradicts it. Without TEXT it says both texts.
-
-    \b
-    Examples:
-      memlayer review merge a7Bc3x x9Yz2w
-      memlayer review merge a7Bc3x x9Yz2w "the API listens on 9090, behind the gateway on 7481"
-    """
-    named = memory_id((id_,) if id_ else ())
-    _decide("merge", named, bare_id(plain(other)), plain(" ".join(text)), project_dir(project), as_json)
-
-
-_deciding(
-    "drop", "ID", "Have a core memory hold no more, under review or not.\n\n"
-    "The memory that contradicts it takes its place. Nothing is forgotten: undo brings it back.",
-)  # fmt: skip
-
-
-@review_verb.command("yes")
-@click.argument("id_", metavar="QUESTION", default="")
-@click.argument("meant", metavar="[TASK]", default="")
-@project_option
-@json_option
-def yes_verb(id_: str, meant: str, project: str | None, as_json: bool) -> None:
-    """Say that a sentence is about TASK, or its only candidate.
-
-    \b
-    Examples:
-      memlayer review yes k3Lm9p
-      memlayer review yes k3Lm9p x9Yz2w
-    """
-    _decide("yes", memory_id((id_,) if id_ else ()), bare_id(plain(meant)), "", project_dir(project), as_json)
-
-
-_deciding("no", "QUESTION", "Say that a sentence is about no task.")
-
-
-@review_verb.command("undo")
-@project_option
-@json_option
-def undo_verb(project: str | None, as_json: bool) -> None:
-    """Take the last decision back.
-
-    Again: the decision before it. Each project has its own.
-
-    \b
-    Examples:
-      memlayer review undo
-    """
-    _undo(project_dir(project), as_json)
+def decide(how: str, named: Sequence[str], folder: str, as_json: bool) -> None:
+    """Carry out a typed decision. Raises Incomplete."""
+    if how not in DECISIONS:
+        raise Incomplete(f"{how[:40]!r} is not known here. Give one of {', '.join(sorted(DECISIONS))}")
+    if how == "undo":
+        _undo(folder, as_json)
+    elif how in OF_SEVERAL:
+        for id_ in memory_ids(named):
+            _decide(how, id_, folder=folder, as_json=as_json)
+    else:
+        id_, rest = memory_id(named[:1]), named[1:]
+        other = rest[0] if how in ("merge", "yes") and rest else ""
+        text = " ".join(rest[1:] if how == "merge" else rest) if how in ("edit", "merge") else ""
+        if how == "edit" and not text.strip():
+            raise Incomplete(NO_NEW_TEXT)
+        _decide(how, id_, bare_id(plain(other)), plain(text), folder, as_json)
+    if how not in ("keep", "undo"):
+        say(("`memlayer review undo` takes the last decision back; again: the one before it.", "dim"))
 
 
 def _decide(how: str, named: str, other: str = "", text: str = "", folder: str = "", as_json: bool = False) -> None:
     done = ask(ops.Decide(how, named, other, text, folder), as_json)
     memory = done.memory
-    say(DONE[how], *([" ", *memory_title(memory)] if memory else []))
+    told = f"Now {line(done.status).replace('_', ' ')}:" if done.status else DONE[how]
+    say(told, *([" ", *memory_title(memory)] if memory else []))
     if memory and how != "keep":
         say_body(memory.text, TEXT_CHARS)
-    if how != "keep":
-        say(("`memlayer review undo` takes it back.", "dim"))
 
 
 def _undo(folder: str, as_json: bool) -> None:
@@ -221,7 +139,7 @@ def _list(found: ops.ReviewList) -> None:
     for item in found.items:
         _say_item(item)
     if found.total > len(found.items):
-        say((f"{found.total - len(found.items)} more: --limit", "dim"))
+        say((f"{found.total - len(found.items)} more, once these are decided", "dim"))
     if found.items:
         say(("`memlayer review keep ID`, `edit ID TEXT`, `merge ID OTHER [TEXT]`, `drop ID`, `undo`", "dim"))
 
@@ -248,7 +166,7 @@ def say_question(row: ops.TaskAsked, place: str = "") -> None:
     say(f'"{line(row.quote, QUOTE_CHARS)}"', indent=2)
     for number, task in enumerate(candidates, 1):
         citation = (f"[mem:{line(task.citation)}]", "cyan")
-        say(f"{number} ", citation, f" {line(task.title, TITLE_CHARS)} ", (line(task.status), "dim"), indent=2)
+        say(f"{number} ", citation, f" {line(task.title, TITLE_CHARS)} (", (line(task.status), "dim"), ")", indent=2)
 
 
 def choice(row: ops.TaskAsked) -> tuple[str, str]:

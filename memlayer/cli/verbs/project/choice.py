@@ -1,7 +1,5 @@
 """The verb project: a folder's project, and its files."""
 
-from __future__ import annotations
-
 import os
 
 import click
@@ -11,6 +9,7 @@ from memlayer.cli.terminal.invocation import (
     ask,
     end_with_json,
     json_option,
+    none_here,
     project_dir,
     project_option,
 )
@@ -25,7 +24,7 @@ from memlayer.wire import upkeep as upkeep_ops
 @click.group("project", invoke_without_command=True)
 @click.pass_context
 def project_verb(context: click.Context) -> None:
-    """List projects, show topics, or choose a folder's project.
+    """List projects, or choose a folder's project.
 
     Without another word it lists them.
     A project is known by its remote, its repository or its folder. Where that is wrong, the person's choice goes
@@ -34,8 +33,7 @@ def project_verb(context: click.Context) -> None:
     \b
     Examples:
       memlayer project list
-      memlayer project topics --days 7
-      memlayer project move ~/old-name
+      memlayer project join ~/old-name
       memlayer project part
     """
     if context.invoked_subcommand is None:
@@ -53,7 +51,10 @@ def list_(as_json: bool) -> None:
 
     Example: memlayer project list
     """
-    for row in ask(ops.Projects(), as_json).projects:
+    projects = ask(ops.Projects(), as_json).projects
+    if not projects:
+        say(none_here("No project is known."))
+    for row in projects:
         gone = "" if row.is_there or not row.project_dir else ", no longer there"
         folder = line(row.project_dir, 300) or "no folder on this machine yet"
         say((line(row.project), "bold"), f"  {folder}{gone}")
@@ -68,9 +69,9 @@ def list_(as_json: bool) -> None:
 def join(name: str, project: str | None, as_json: bool) -> None:
     """Have this folder go on in another PROJECT.
 
-    PROJECT: an id, a folder or a name.
+    PROJECT: an id, a folder or a name. A renamed folder keeps the memory of its old path that way.
 
-    Example: memlayer project join ~/src/shop
+    Example: memlayer project join ~/old-name
     """
     _choose(_given(name), project, as_json)
 
@@ -103,28 +104,16 @@ def accept(project: str | None, as_json: bool) -> None:
     say_files(answer)
 
 
-@project_verb.command("move")
-@click.argument("name", metavar="[OLD FOLDER]", default="")
-@project_option
-@json_option
-def move(name: str, project: str | None, as_json: bool) -> None:
-    """Have a renamed folder keep the memory of its old path.
-
-    Example: memlayer project move ~/old-name
-    """
-    _choose(_given(name), project, as_json, is_move=True)
-
-
 def _given(name: str) -> str:
     if not name.strip():
         raise Incomplete("Give a project by id, folder or name. `memlayer project list` has them")
     return os.path.abspath(name) if name.startswith(".") or (os.sep in name and not name.startswith("~")) else name
 
 
-def _choose(name: str, project: str | None, as_json: bool, *, is_move: bool = False) -> None:
+def _choose(name: str, project: str | None, as_json: bool) -> None:
     """Choose a folder's project, and say how to take it back."""
     folder = project_dir(project)
-    done = ask(ops.ChooseProject(folder, name, is_move))
+    done = ask(ops.ChooseProject(folder, name))
     if as_json:
         end_with_json(done)
     say(f"{line(folder, 300)} belongs to ", (line(done.project), "bold"), f" ({done.project_id}) from now on.")

@@ -1,7 +1,5 @@
 """The verb task."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 
@@ -17,7 +15,6 @@ from memlayer.cli.terminal.invocation import (
     keep,
     project_dir,
     project_option,
-    typed_words,
     words,
 )
 from memlayer.cli.terminal.output import line, say, table, when
@@ -32,10 +29,13 @@ from memlayer.wire import tasks as ops
 TITLE_CHARS, QUOTE_CHARS = 90, 200
 STATUS_WORDS = (*(status.value for status in Status), "resting", "all")
 NAME = "Give the task: its id as `memlayer task list` shows it, or its words"
-stdin_option = click.option("--stdin", "from_stdin", is_flag=True, help="Read the words from stdin.")
+NONE_YET = (
+    'No task is known here yet. One comes from a prompt such as "todo: ..." or "할 일: ...", from Claude Code\'s own'
+    " task list, or by `memlayer task add`."
+)
 task_argument = click.argument("task", metavar="TASK", nargs=-1)
 blockers_option = click.option(
-    "--by", "--on", "blockers", multiple=True, metavar="THING", help="An URL, an issue's key, a task, or words."
+    "--by", "blockers", multiple=True, metavar="THING", help="An URL, an issue's key, a task, or words."
 )
 # Op of a step -> how a person reads it.
 STEP_WORDS = {
@@ -73,66 +73,57 @@ def task_verb(context: click.Context) -> None:
 
 
 @task_verb.command("list")
-@click.option("--status", type=click.Choice(STATUS_WORDS), help="Default: open ones that do not rest.")
-@click.option("--blocked", "is_blocked", is_flag=True, help="Those alone that wait for something.")
-@stdin_option
+@click.argument("status", metavar="[STATUS]", type=click.Choice(STATUS_WORDS, False), required=False)
 @project_option
 @all_projects_option
 @json_option
-def tasks_verb(
-    status: str | None, is_blocked: bool, from_stdin: bool, project: str | None, all_projects: bool, as_json: bool
-) -> None:
+def tasks_verb(status: str | None, project: str | None, all_projects: bool, as_json: bool) -> None:
     """List this project's open tasks, with the things that each waits for.
 
     They come from Claude Code's own task lists, from `memlayer task add`, from prompts ("todo: ...", "할 일: ..."), and
     from the model that reads sessions, if one is on. A task that nobody has spoken of for 14 days and five sessions
-    rests: --status resting shows it.
+    rests. STATUS is pending, in_progress, blocked, done, cancelled, resting or all. Without it: open ones that do not
+    rest.
 
     \b
     Examples:
       memlayer task list
-      memlayer task list --blocked
-      memlayer task list --status done --json
+      memlayer task list blocked
+      memlayer task list done --json
     """
-    if from_stdin:
-        typed = typed_words()
-        is_blocked = is_blocked or "blocked" in typed[:1]
-        status = status or next((word for word in typed[:1] if word in STATUS_WORDS and word != Status.BLOCKED), None)
-    answer = ask(ops.Tasks(project_dir(project, all_projects), status or "", is_blocked), as_json)
+    folder = project_dir(project, all_projects)
+    answer = ask(ops.Tasks(folder, status or ""), as_json)
     rows = answer.tasks or []
-    if not rows:
-        say(
-            "No task is known here."
-            if status == "all"
-            else "No such task is open. `memlayer task list --status all` shows all."
-        )
-    else:
+    if rows:
         table(("TASK", "STATUS", "SINCE", "TITLE"), [_row(row, all_projects) for row in rows])
+    elif known := len(ask(ops.Tasks(folder, "all")).tasks):
+        all_ = f"all {known} tasks" if known > 1 else "the one task"
+        say(f"No task is {(status or 'open').replace('_', ' ')}. `memlayer task list all` shows {all_}.")
+    else:
+        say(NONE_YET)
     if answer.questions:
         asked = counted(answer.questions, "sentence")
         say(f"{asked} may be about a task, and closed none: `memlayer review`.")
     if answer.resting and status not in ("resting", "all"):
-        say(f"{answer.resting} more at rest: `memlayer task list --status resting`.")
+        say(f"{answer.resting} more at rest: `memlayer task list resting`.")
 
 
 def _row(row: ops.TaskRow, with_project: bool) -> Sequence[str]:
     title = line(row.title, TITLE_CHARS)
     waits = ", ".join(line(blocker, 60) for blocker in row.waits_for or [])
     title += f" (waits for {waits})" if waits else ""
-    title += f" (maybe done: {line(row.maybe_done, 80)})" if row.maybe_done else ""
     title = f"{line(row.project, 24)}: {title}" if with_project else title
     return f"[mem:{line(row.citation)}]", line(row.status), when(row.created_ms)[:10], title
 
 
 @task_verb.command("add")
 @task_argument
-@stdin_option
 @blockers_option
 @click.option("--priority", type=click.Choice(PRIORITIES), help="Default: medium.")
 @project_option
 @json_option
 def add_verb(
-    task: tuple[str, ...], from_stdin: bool, blockers: tuple[str, ...], priority: str | None, project: str | None,
+    task: tuple[str, ...], blockers: tuple[str, ...], priority: str | None, project: str | None,
     as_json: bool,
 ) -> None:  # fmt: skip
     """Add a task to this project.
@@ -144,7 +135,7 @@ def add_verb(
       memlayer task add "write the migration guide"
       memlayer task add "배포" --by https://example.com/reviews/4
     """
-    title = words(task, from_stdin, "Give the task's title, or - to read it from standard input")
+    title = words(task, "Give the task's title, or - to read it from standard input")
     status = Status.BLOCKED if blockers else ""
     row = Observation(CREATED, title, status=status, priority=priority or "", blockers=blockers)
     _change(row, project, as_json)
@@ -155,31 +146,26 @@ def _changing(name: str, wish: str, help_: str, example: str) -> click.Command:
 
     @task_verb.command(name, help=f"{help_}\n\n\\b\nExamples:\n  memlayer task {name} {example}")
     @task_argument
-    @stdin_option
-    @click.option("--because", default="", metavar="TEXT", help="Why, for its history.")
-    @project_option
     @json_option
-    def verb(task: tuple[str, ...], from_stdin: bool, because: str, project: str | None, as_json: bool) -> None:
-        _change(Observation(wish, words(task, from_stdin, NAME), reason=because), project, as_json)
+    def verb(task: tuple[str, ...], as_json: bool, because: str = "") -> None:
+        _change(Observation(wish, words(task, NAME), reason=because), None, as_json)
 
     return verb
 
 
 _changing("start", Status.IN_PROGRESS, "Say that a task is being worked on.", "a7Bc3x")
 _changing("done", Status.DONE, "Close a task that is done.", '"migration guide"')
-_changing("drop", Status.CANCELLED, "Close a task that nobody will do.", 'a7Bc3x --because "v2 replaces it"')
+click.option("--because", default="", metavar="TEXT", help="Why, for its history.")(
+    _changing("drop", Status.CANCELLED, "Close a task that nobody will do.", 'a7Bc3x --because "v2 replaces it"')
+)
 _changing("reopen", REOPENED, "Open a closed task again.", "a7Bc3x")
 
 
 @task_verb.command("block")
 @task_argument
-@stdin_option
 @blockers_option
-@project_option
 @json_option
-def block_verb(
-    task: tuple[str, ...], from_stdin: bool, blockers: tuple[str, ...], project: str | None, as_json: bool
-) -> None:
+def block_verb(task: tuple[str, ...], blockers: tuple[str, ...], as_json: bool) -> None:
     """Say that a task waits for something.
 
     \b
@@ -187,15 +173,13 @@ def block_verb(
       memlayer task block a7Bc3x --by acme/core#42
       memlayer task block "배포" --by "보안 검토"
     """
-    _change(Observation(Status.BLOCKED, words(task, from_stdin, NAME), blockers=blockers), project, as_json)
+    _change(Observation(Status.BLOCKED, words(task, NAME), blockers=blockers), None, as_json)
 
 
 @task_verb.command("show")
 @task_argument
-@stdin_option
-@project_option
 @json_option
-def show_task_verb(task: tuple[str, ...], from_stdin: bool, project: str | None, as_json: bool) -> None:
+def show_task_verb(task: tuple[str, ...], as_json: bool) -> None:
     """Show a task: blockers, history, and the words behind each step.
 
     \b
@@ -203,7 +187,7 @@ def show_task_verb(task: tuple[str, ...], from_stdin: bool, project: str | None,
       memlayer task show a7Bc3x
       memlayer task show "migration guide" --json
     """
-    answer = ask(ops.TaskShow(words(task, from_stdin, NAME), project_dir(project)), as_json)
+    answer = ask(ops.TaskShow(words(task, NAME), project_dir(None)), as_json)
     for row in answer.tasks or []:
         _say_task(row)
         for step in row.history or []:
@@ -220,8 +204,6 @@ def _say_task(row: ops.TaskRow) -> None:
     for label, titles in told:
         for title in titles:
             say((f"{label} ", "yellow"), line(title, QUOTE_CHARS), indent=2)
-    if row.maybe_done:
-        say(("maybe done: ", "yellow"), line(row.maybe_done, QUOTE_CHARS), indent=2)
 
 
 def _say_step(step: ops.TaskStep) -> None:
@@ -250,7 +232,7 @@ def _change(row: Observation, project: str | None, as_json: bool) -> None:
         ids = ", ".join(f"{line(candidate.citation)} ({line(candidate.title, 60)})" for candidate in candidates)
         raise UserError(f"Nothing is changed: that may mean {ids}. Give the id")
     if not changed:
-        raise UserError(f"No task is known by {row.title[:80]!r}. `memlayer task list --status all` lists them")
+        raise UserError(f"No task is known by {row.title[:80]!r}. `memlayer task list all` lists them")
     for task in () if as_json else changed:
         _say_task(task)
     for task in answer.freed:

@@ -1,17 +1,8 @@
 """The verbs project topics and project mode."""
 
-from __future__ import annotations
-
 import click
 
-from memlayer.cli.terminal.invocation import (
-    ask,
-    end_with_json,
-    home,
-    json_option,
-    project_dir,
-    project_option,
-)
+from memlayer.cli.terminal.invocation import ask, end_with_json, home, json_option, project_dir, project_option
 from memlayer.cli.terminal.output import line, number, pairs, say, session_name, when
 from memlayer.edge.counting import counted
 from memlayer.wire import tasks as ops
@@ -19,35 +10,29 @@ from memlayer.wire import tasks as ops
 MODES = ("session", "endless")
 
 
-@click.command("topics")
+@click.command("topics", hidden=True)
 @project_option
-@click.option("--days", type=click.IntRange(1, 3650), default=30, show_default=True, help="Age of the oldest session.")
-@click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="Topics at most.")
-@click.option("--sessions", "with_sessions", is_flag=True, help="Also the sessions of each topic.")
 @json_option
-def topics_verb(project: str | None, days: int, limit: int, with_sessions: bool, as_json: bool) -> None:
+def topics_verb(project: str | None, as_json: bool) -> None:
     """Show a month's work as topics of sessions that share words.
 
-    No model is asked. Each line tells how its newest session ended. --sessions lists their citations.
+    No model is asked. Each line tells how its newest session ended, and has the citations of its sessions.
 
     \b
     Examples:
       memlayer project topics
-      memlayer project topics --days 7 --sessions
     """
-    answer = ask(ops.Topics(project_dir(project), days, limit), as_json)
+    answer = ask(ops.Topics(project_dir(project)), as_json)
     rows = answer.topics or []
     if not rows:
-        say(f"No sessions in the last {counted(days, 'day')}: --days takes more, `memlayer import` reads earlier ones.")
+        say("No sessions in the last 30 days. `memlayer import` reads earlier ones.")
     for row in rows:
-        say_topic(row, with_sessions)
+        say_topic(row)
 
 
-def say_topic(row: ops.TopicRow, with_sessions: bool) -> None:
-    """Print a topic's line, and its sessions on demand."""
+def say_topic(row: ops.TopicRow) -> None:
+    """Print a topic's line, and its sessions."""
     say(("- ", "dim"), line(row.text, 400))
-    if not with_sessions:
-        return
     for session in row.members or []:
         day = when(session.at_ms)[:10]
         say(
@@ -57,11 +42,10 @@ def say_topic(row: ops.TopicRow, with_sessions: bool) -> None:
         )
 
 
-@click.command("mode")
+@click.command("mode", hidden=True)
 @click.argument("mode", type=click.Choice(MODES), required=False)
-@project_option
 @json_option
-def mode_verb(mode: str | None, project: str | None, as_json: bool) -> None:
+def mode_verb(mode: str | None, as_json: bool) -> None:
     """Show or choose the mode: session, or endless.
 
     In endless mode a start also tells where the last day's work stopped, over all its sessions, and topics of a month
@@ -77,7 +61,7 @@ def mode_verb(mode: str | None, project: str | None, as_json: bool) -> None:
         from memlayer.config.edit import set_settings
 
         set_settings(home(), {"memory.mode": [mode]})
-    state = ask(ops.Mode(project_dir(project), mode or ""))
+    state = ask(ops.Mode(project_dir(None), mode or ""))
     if as_json:
         end_with_json(state)
     score, turns = state.score, state.turns or 0

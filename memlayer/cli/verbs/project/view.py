@@ -1,7 +1,5 @@
 """The verb view: the memory in a browser."""
 
-from __future__ import annotations
-
 import os
 import sys
 import threading
@@ -40,22 +38,12 @@ MINUTE_S = 60.0
 @click.option("--port", type=click.IntRange(1, 65535), help="Default: 37777, or the next free one.")
 @click.option("--no-open", is_flag=True, help="Print the address alone; open no browser.")
 @click.option("--read-only", is_flag=True, help="Nothing can be changed.")
-@click.option("--idle", "idle_minutes", type=click.IntRange(1, 1440), default=30, show_default=True,
-              help="Minutes without use until it ends.")  # fmt: skip
 @click.option("--export", "file", metavar="FILE.html", shell_complete=complete_file,
               help="Write the project into one file that holds your notes, and open nothing.")  # fmt: skip
-@click.option("--month", default="", metavar="MONTH", help="With --export: only this month, such as 2026-11.")
 @project_option
 @json_option
 def view_verb(
-    port: int | None,
-    no_open: bool,
-    read_only: bool,
-    idle_minutes: int,
-    file: str | None,
-    month: str,
-    project: str | None,
-    as_json: bool,
+    port: int | None, no_open: bool, read_only: bool, file: str | None, project: str | None, as_json: bool
 ) -> None:
     """Open the memory in a browser: see, search, correct and forget.
 
@@ -66,10 +54,10 @@ def view_verb(
     Examples:
       memlayer view
       memlayer view --read-only --no-open
-      memlayer view --export notes-of-november.html --month 2026-11
+      memlayer view --export notes.html
       MEMORY_VIEWER_TOKEN=a-long-word-of-yours memlayer view --port 4000
     """
-    from memlayer.view.server import serve
+    from memlayer.view.server import IDLE_S, serve
     from memlayer.view.source import LentVerbs, Source
 
     def opened(address: str, entry: str, number: int) -> None:
@@ -77,7 +65,7 @@ def view_verb(
             print_json({"address": address, "port": number, "pid": os.getpid(), "is_read_only": read_only})
         else:
             say("Memory at ", (address, "cyan"))
-            say((f"Ctrl-C ends it, or {idle_minutes} minutes without use.", "dim"))
+            say((f"Ctrl-C ends it, or {IDLE_S / MINUTE_S:.0f} minutes without use.", "dim"))
         sys.stdout.flush()
         if not (no_open or as_json):
             _browse(entry)
@@ -85,15 +73,13 @@ def view_verb(
     folder = project_dir(project)
     if not os.path.isdir(folder):
         raise Incomplete(f"There is no folder {folder}")
-    if month and not file:
-        raise Incomplete("--month goes with --export")
     source = Source(home(), LentVerbs(_checks, restart_daemon, taken_in), folder)
     if file:
-        _export(source, file, month, as_json)
+        _export(source, file, as_json)
     elif click.get_current_context().obj is BY_PERSON:
         _open_behind(source)
     else:
-        serve(source, port=port or 0, is_read_only=read_only, opened=opened, idle_s=idle_minutes * MINUTE_S)
+        serve(source, port=port or 0, is_read_only=read_only, opened=opened)
 
 
 def _checks(folder: str) -> Iterator[Check]:
@@ -101,7 +87,7 @@ def _checks(folder: str) -> Iterator[Check]:
     return (check._replace(remedy=for_terminal(check.remedy)) for check in every_check(folder))
 
 
-def _open_behind(source: Source) -> None:
+def _open_behind(source: "Source") -> None:
     """Open the page in a process that outlives the host's shell."""
     from memlayer.view.server import ENTRY_NAME, IDLE_S, open_page, serve, write_entry
 
@@ -133,8 +119,9 @@ def _open_behind(source: Source) -> None:
     if not number:
         raise UserError("No page could be opened. `memlayer view --no-open` says why")
     address, file = f"http://127.0.0.1:{number}/", os.path.join(source.home, ENTRY_NAME)
-    say(f"The page is open in your browser: {address}. It ends after {IDLE_S / MINUTE_S:.0f} minutes without use.")
-    say(f"Not there? Open the file {file} in a browser of this machine.")
+    minutes = IDLE_S / MINUTE_S
+    say(f"The page is at {address}; a browser was asked to show it. It ends after {minutes:.0f} minutes without use.")
+    say(f"No browser? Open the file {file} in a browser of this machine.")
 
 
 def _browse(entry: str) -> None:
@@ -142,10 +129,10 @@ def _browse(entry: str) -> None:
     threading.Thread(target=webbrowser.open, args=(entry,), daemon=True).start()
 
 
-def _export(source: Source, file: str, month: str, as_json: bool) -> None:
-    from memlayer.view.export import write
+def _export(source: "Source", file: str, as_json: bool) -> None:
+    from memlayer.view.app import write
 
-    length = write(source, file, source.project(""), month)
+    length = write(source, file, source.project(""))
     if as_json:
         end_with_json({"file": os.path.abspath(file), "bytes": length})
     say(f"{os.path.abspath(file)} ({size(length)}) holds your notes: give it to nobody who may not read them.")

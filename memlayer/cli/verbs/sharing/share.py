@@ -1,9 +1,10 @@
 """The verb share: one person's memories on several machines."""
 
-from __future__ import annotations
-
+import contextlib
 import os
+import shutil
 import sys
+from collections.abc import Iterator
 
 import click
 
@@ -15,11 +16,13 @@ from memlayer.cli.terminal.invocation import (
     home,
     json_option,
     restart_daemon,
+    start_daemon,
     yes_option,
 )
 from memlayer.cli.terminal.output import line, pairs, print_json, say, short_path, table, when
 from memlayer.edge.counting import counted, size
 from memlayer.edge.home import paths
+from memlayer.errors import MemlayerError
 from memlayer.wire import sharing as ops
 
 CONSENT = (
@@ -28,12 +31,13 @@ CONSENT = (
 )
 
 
-@click.group("share")
-def share_verb() -> None:
+@click.group("share", invoke_without_command=True)
+@click.pass_context
+def share_verb(context: click.Context) -> None:
     """Share memories between your machines, by folder, git or bucket.
 
     Nothing leaves this machine before `memlayer share setup`. Afterwards it is sent and taken in by itself at a
-    session's start and end, in the background. See docs/sharing.md.
+    session's start and end, in the background. See docs/sharing.md. Without another word it shows the state.
 
     \b
     Examples:
@@ -42,6 +46,8 @@ def share_verb() -> None:
       memlayer share key | ssh laptop memlayer share setup git@git.example.com:me/memory.git --key-stdin --yes
       memlayer share status
     """
+    if context.invoked_subcommand is None:
+        context.invoke(status)
 
 
 @share_verb.command("setup")
@@ -54,7 +60,7 @@ def share_verb() -> None:
     default=None,
     help="Default: encrypted. Whoever writes into a plain share writes your memory.",
 )
-@click.option("--by-hand", is_flag=True, help="Share only at `memlayer share push` and `pull`.")
+@click.option("--by-hand", is_flag=True, help="Share only at `memlayer share sync`.")
 @yes_option
 @json_option
 def setup(url: str, key_stdin: bool, name: str, encrypt: bool | None, by_hand: bool, yes: bool, as_json: bool) -> None:
@@ -81,9 +87,8 @@ def setup(url: str, key_stdin: bool, name: str, encrypt: bool | None, by_hand: b
             show=lambda: say(told),
         )  # fmt: skip
     encryption = "" if encrypt is None else "on" if encrypt else "off"
-    paths.make_folder(paths.share(home()))  # from now on a daemon is given the variables of a share
-    restart_daemon()
-    state = client().ask(ops.ShareSetup(url, secret, name, encryption, by_hand), deadline_s=300.0)
+    with new_place(paths.share(home())):
+        state = client().ask(ops.ShareSetup(url, secret, name, encryption, by_hand), deadline_s=300.0)
     if as_json:
         print_json(state)
         return
@@ -91,7 +96,26 @@ def setup(url: str, key_stdin: bool, name: str, encrypt: bool | None, by_hand: b
     if state.is_encrypted:
         say("Carry the key to your other machines yourself: `memlayer share key`. Without it the share cannot be read.")
     if by_hand:
-        say("`memlayer share push` sends what is here, `memlayer share pull` takes in what is there.")
+        say("`memlayer share sync` sends what is here, and takes in what is there.")
+
+
+@contextlib.contextmanager
+def new_place(folder: str) -> Iterator[None]:
+    """Give the daemon a share's variables; leave nothing at a failure."""
+    paths.make_folder(folder)  # with it a daemon is given them
+    restart_daemon()
+    with contextlib.ExitStack() as failing:
+        failing.callback(_take_back, folder)
+        yield
+        failing.pop_all()
+
+
+def _take_back(folder: str) -> None:
+    with contextlib.suppress(MemlayerError):
+        client().stop()
+        if not {"share.json", "team.json"} & {name for _, _, names in os.walk(folder) for name in names}:
+            shutil.rmtree(folder, ignore_errors=True)
+        start_daemon()
 
 
 def how_safe(state: ops.ShareState) -> str:
@@ -99,47 +123,30 @@ def how_safe(state: ops.ShareState) -> str:
     return "encrypted before it leaves" if state.is_encrypted else "not encrypted"
 
 
-@share_verb.command("push")
+@share_verb.command("sync")
 @json_option
-def push(as_json: bool) -> None:
-    """Send all that is new here.
+def sync(as_json: bool) -> None:
+    """Send all that is new, and take in your other machines' memories.
 
-    Example: memlayer share push
+    It happens by itself at a session's start and end.
+
+    Example: memlayer share sync
     """
-    done = ask(ops.SharePush(), as_json, is_long=True)
-    what = ", ".join(
-        counted(getattr(done, name), noun)
-        for name, noun in (("events", "event"), ("memories", "memory"), ("usages", "use"), ("tombstones", "tombstone"))
-    )
-    if done.bytes:
-        say(f"Sent: {what} ({size(done.bytes)}).")
-    else:
-        state = ask(ops.ShareStatus())
-        sent = f"all was sent before, {when(state.push_ms)}" if state.objects else "no event is stored yet"
-        say(f"Nothing new to send: {sent}.")
-    if done.erased:
-        say(f"{counted(done.erased, 'forgotten row')} left this machine's objects.")
-
-
-@share_verb.command("pull")
-@json_option
-def pull(as_json: bool) -> None:
-    """Take in all that your other machines sent.
-
-    Example: memlayer share pull
-    """
-    done = ask(ops.SharePull(), as_json, is_long=True)
-    new = ", ".join(
-        counted(getattr(done, name), noun)
-        for name, noun in (("events", "event"), ("memories", "memory"), ("usages", "use"))
-    )
-    say(f"Taken in: {new} ({size(done.bytes)}).")
-    if done.erased:
-        say(f"Gone here, too: {counted(done.erased, 'row')} that another machine forgot.")
-    if done.behind:
-        say((f"{counted(done.behind, 'commit')} could not be read: ", "yellow"), line(done.behind_why))
-    if done.skipped_lines:
-        say(f"{counted(done.skipped_lines, 'line', 'wait')} for an update of memlayer: another machine's is newer.")
+    done = ask(ops.ShareSync(), as_json, is_long=True)
+    sent, taken = done.pushed, done.pulled
+    kinds = (("events", "event"), ("memories", "memory"), ("usages", "use"), ("tombstones", "tombstone"))
+    told = ", ".join(counted(getattr(sent, name), noun) for name, noun in kinds)
+    say(f"Sent: {told} ({size(sent.bytes)})." if sent.bytes else "Sent: nothing new.")
+    if sent.erased:
+        say(f"{counted(sent.erased, 'forgotten row')} left this machine's objects.")
+    told = ", ".join(counted(getattr(taken, name), noun) for name, noun in kinds[:3])
+    say(f"Taken in: {told} ({size(taken.bytes)}).")
+    if taken.erased:
+        say(f"Gone here, too: {counted(taken.erased, 'row')} that another machine forgot.")
+    if taken.behind:
+        say((f"{counted(taken.behind, 'commit')} could not be read: ", "yellow"), line(taken.behind_why))
+    if taken.skipped_lines:
+        say(f"{counted(taken.skipped_lines, 'line', 'wait')} for an update of memlayer: another machine's is newer.")
 
 
 @share_verb.command("status")
@@ -158,7 +165,7 @@ def status(as_json: bool) -> None:
         ("address", line(state.address)),
         ("this machine", f"{line(state.name)} ({state.machine[:6]})"),
         ("safety", how_safe(state) if state.has_key else "its key is not on this machine"),
-        ("by itself", "at a session's start and end" if state.is_automatic else "no: by push and pull alone"),
+        ("by itself", "at a session's start and end" if state.is_automatic else "no: by `memlayer share sync` alone"),
         ("to send", counted(state.to_send, "row")),
         ("sent", f"{when(state.push_ms) or 'never'}, {counted(state.objects, 'object')}, {size(state.bytes)}"),
         ("taken in", when(state.pull_ms) or ("not yet: it begins by itself" if is_joining else "never")),

@@ -1,7 +1,6 @@
 """The verb team: notes of a project for colleagues."""
 
-from __future__ import annotations
-
+import contextlib
 import os
 
 import click
@@ -16,23 +15,17 @@ from memlayer.cli.terminal.invocation import (
     memory_ids,
     project_dir,
     project_option,
-    refuse_before,
-    restart_daemon,
-    run_typed,
-    typed_words,
 )
 from memlayer.cli.terminal.output import line, memory_title, pairs, print_json, say, when
+from memlayer.cli.verbs.sharing.share import new_place
 from memlayer.edge.counting import counted
 from memlayer.edge.home import paths
 from memlayer.wire import sharing as ops
 
 
 @click.group("team", invoke_without_command=True)
-@click.option("--stdin", "from_stdin", is_flag=True, help="Read `accept`, `push`, `promote ID`, ... from stdin.")
-@project_option
-@json_option
 @click.pass_context
-def team_verb(context: click.Context, from_stdin: bool, project: str | None, as_json: bool) -> None:
+def team_verb(context: click.Context) -> None:
     """Share promoted notes with colleagues, by git, folder or bucket.
 
     Only notes travel that `memlayer team promote` was given, each with its author, day, project and a hash of its
@@ -47,17 +40,14 @@ def team_verb(context: click.Context, from_stdin: bool, project: str | None, as_
       memlayer team promote a7Bc3x x9Yz2w
       memlayer team status
     """
-    if refuse_before(context.invoked_subcommand, from_stdin, project, as_json):
-        return
-    verb, *rest = (typed_words() if from_stdin else []) or ["status"]
-    place = ["--project", project] if project and verb != "promote" else []
-    run_typed(context, [verb, *place, *(["--json"] if as_json else []), *rest], team_verb.commands)
+    if context.invoked_subcommand is None:
+        context.invoke(status)
 
 
 @team_verb.command("setup")
 @click.argument("place", metavar="[PLACE]", default="")
 @click.option("--name", default="", help="Your name on your notes; default: git's user.name.")
-@click.option("--by-hand", is_flag=True, help="Exchange notes only at `memlayer team push` and `pull`.")
+@click.option("--by-hand", is_flag=True, help="Exchange notes only at `memlayer team sync`.")
 @project_option
 @json_option
 def setup(place: str, name: str, by_hand: bool, project: str | None, as_json: bool) -> None:
@@ -78,24 +68,22 @@ def setup(place: str, name: str, by_hand: bool, project: str | None, as_json: bo
 
 
 @team_verb.command("accept")
-@click.option("--name", default="", help="Your name on your notes; default: git's user.name.")
 @project_option
 @json_option
-def accept(name: str, project: str | None, as_json: bool) -> None:
+def accept(project: str | None, as_json: bool) -> None:
     """Take in the notes that this repository, or its remote, brings.
 
     Until then a clone's notes are off.
 
     Example: memlayer team accept
     """
-    _set_up(ops.TeamSetup(project_dir(project), name=name, is_accepting=True), as_json)
+    _set_up(ops.TeamSetup(project_dir(project), is_accepting=True), as_json)
 
 
 def _set_up(arguments: ops.TeamSetup, as_json: bool) -> None:
-    if not os.path.isdir(paths.team(home())):
-        paths.make_folder(paths.team(home()))  # from now on a daemon is given the variables of a share
-        restart_daemon()
-    state = client().ask(arguments, deadline_s=300.0)
+    is_first = not os.path.isdir(paths.team(home()))
+    with new_place(paths.team(home())) if is_first else contextlib.nullcontext():
+        state = client().ask(arguments, deadline_s=300.0)
     if as_json:
         print_json(state)
         return
@@ -106,29 +94,21 @@ def _set_up(arguments: ops.TeamSetup, as_json: bool) -> None:
     say("`memlayer team promote ID` adds a note of yours; nothing else of yours travels.")
 
 
-@team_verb.command("push")
+@team_verb.command("sync")
 @project_option
 @json_option
-def push(project: str | None, as_json: bool) -> None:
-    """Send promoted notes, and take back those that hold no more.
+def sync(project: str | None, as_json: bool) -> None:
+    """Send promoted notes and take in colleagues' now.
 
-    Example: memlayer team push
+    It happens by itself at a session's start and end.
+
+    Example: memlayer team sync
     """
-    done = ask(ops.TeamPush(project_dir(project)), as_json, is_long=True)
-    say(f"{counted(done.notes, 'note')} sent, {done.withdrawn} taken back.")
-
-
-@team_verb.command("pull")
-@project_option
-@json_option
-def pull(project: str | None, as_json: bool) -> None:
-    """Take in colleagues' notes.
-
-    Example: memlayer team pull
-    """
-    done = ask(ops.TeamPull(project_dir(project)), as_json, is_long=True)
-    say(f"{counted(done.notes, 'note')} of colleagues: {done.new} new or changed, {done.gone} gone.")
-    _left_out(done.left_out)
+    done = ask(ops.TeamSync(project_dir(project)), as_json, is_long=True)
+    say(f"{counted(done.pushed.notes, 'note')} sent, {done.pushed.withdrawn} taken back.")
+    taken = done.pulled
+    say(f"{counted(taken.notes, 'note')} of colleagues: {taken.new} new or changed, {taken.gone} gone.")
+    _left_out(taken.left_out)
 
 
 @team_verb.command("status")
@@ -152,7 +132,7 @@ def status(project: str | None, as_json: bool) -> None:
     pairs("Team", [
         ("place", line(state.address)),
         ("your name", line(state.name)),
-        ("by itself", "at a session's start and end" if state.is_automatic else "no: by push and pull alone"),
+        ("by itself", "at a session's start and end" if state.is_automatic else "no: by `memlayer team sync` alone"),
         ("promoted", counted(state.promoted, "note") + withheld),
         ("colleagues", f"{counted(state.notes, 'note')} of {authors}" if authors else "no notes yet"),
         ("sent", when(state.push_ms) or "never"),
