@@ -1,7 +1,5 @@
 """A talk with a language model: messages, tools and the provider's port."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol

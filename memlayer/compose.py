@@ -1,23 +1,21 @@
 """Composition root: adapters, rules and services of a home from settings."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from memlayer.config import Settings
 from memlayer.config.providers import PROVIDERS, VECTOR_PROVIDERS, is_loopback
-from memlayer.consolidation.conflicts import Conflicts
 from memlayer.consolidation.consolidator import Consolidator
 from memlayer.consolidation.rules.own_words import own_words
 from memlayer.deletion.erase import Erasure
-from memlayer.deletion.forget import Forget
-from memlayer.deletion.retention import Retention, RetentionRules
+from memlayer.deletion.forget import Forget, Retention, RetentionRules
 from memlayer.edge.capture.tool_use import ToolRules
 from memlayer.edge.home import paths
 from memlayer.errors import EmbedderError, ShareError
@@ -26,40 +24,40 @@ from memlayer.give.project_notes import ProjectNotes
 from memlayer.give.recall import Recall, RecallRules
 from memlayer.give.retriever import Retriever, Weights
 from memlayer.give.working_set import WorkingSetRules
-from memlayer.indexing.indexer import CurrentEmbedder, Indexer
 from memlayer.indexing.ingest import Ingest
-from memlayer.indexing.session_words import LiveSessions
-from memlayer.indexing.term_stats import TermStats
+from memlayer.indexing.retracted import LiveSessions
+from memlayer.keep.indexer import CurrentEmbedder, Indexer, TermStats
+from memlayer.keep.keep import Keep
 from memlayer.memory_files.edits import Edits
 from memlayer.memory_files.extra_files import ExtraFiles
 from memlayer.memory_files.folders import FileRules
 from memlayer.memory_files.sync import MemoryFiles
+from memlayer.model import Event
 from memlayer.notes.keeper import NoteKeeper
 from memlayer.notes.reader import SessionReader
 from memlayer.notes.reading_log import ReadingLog
-from memlayer.ports import Embedder, ModelMissing, Store, VectorCache
+from memlayer.ports import Embedder, ModelMissing, Store
 from memlayer.providers.chosen import language_model
 from memlayer.records.model_budget import ModelBudget
-from memlayer.records.projects import Projects, root_commit
+from memlayer.records.projects import Projects, root_commit, turned_off, turned_on
 from memlayer.records.sessions import Sessions
 from memlayer.records.tombstones import Tombstones
-from memlayer.records.turned_on import turned_off, turned_on
 from memlayer.records.usages import UsageLog
 from memlayer.sharing.engine import shown
 from memlayer.sharing.share import read_share
 from memlayer.sharing.sync import Sharing
 from memlayer.tasks.book import TaskBook
-from memlayer.tasks.graph import Graph
-from memlayer.team.places import IN_ORIGIN, IN_WORK_TREE
-from memlayer.team.record import projects_with_team, read_team
+from memlayer.tasks.graph import Graph, link
+from memlayer.team.places import IN_ORIGIN, IN_WORK_TREE, projects_with_team, read_team
 from memlayer.team.teams import Teams
 from memlayer.text.context_block import Budget
-from memlayer.topics.keeper import TopicKeeper
 from memlayer.transcripts import host_memory
 from memlayer.transcripts.importer import ImportRecord
 from memlayer.wire.notes import ModelUse
 
 PROMPT_S = 0.5  # what the hook of a prompt waits for the daemon at most
+DAILY_CALLS = 1000  # of the reader, beside its tokens
+VECTORS_S = 20.0  # for one request of a provider of vectors, in the background
 QUERY_SHARE = 0.6  # of a recall's time for the vector of its query. The rest is for the search by words
 
 
@@ -73,24 +71,38 @@ class Rules:
     working_set: WorkingSetRules
 
     @classmethod
-    def of(cls, settings: Settings) -> Rules:
+    def of(cls, settings: Settings) -> "Rules":
         """Make the rules of settings."""
         recall, retention, tools = settings.recall, settings.retention, settings.tools
-        start = settings.working_set
         return cls(
             recall=RecallRules(
                 enabled=recall.enabled,
-                budget=Budget(recall.max_entries, recall.max_entry_chars, recall.max_chars),
+                budget=Budget(recall.max_entries, max_chars=recall.max_chars),
                 min_chance=recall.min_chance,
-                candidates=recall.candidates,
-                weights=Weights(lexical=recall.weight_lexical, vector=recall.weight_vector),
+                weights=Weights(lexical=1 - recall.weight_vector, vector=recall.weight_vector),
             ),
             retention=RetentionRules(
                 retention.conversation_days, retention.daily_days, retention.core_days, retention.tools_days
             ),
-            tools=ToolRules(tools.enabled, tools.kept, tools.failures, tools.max_chars),
-            working_set=WorkingSetRules(start.enabled, start.max_entries, start.max_chars),
+            tools=ToolRules(tools.enabled, tools.kept),
+            working_set=WorkingSetRules(settings.working_set.enabled),
         )
+
+
+@dataclass(frozen=True)
+class Process:
+    """The process around services; the default does all of it at once.
+
+    in_writer: runs a job in the thread that writes the store. reads_later: whether turns are consolidated later than
+    they are kept. heard: called with new events. forget: erases rows that another machine has forgotten, by ids, and
+    returns how many. arrived: called when rows of another machine or person came.
+    """
+
+    in_writer: Callable[[str, Callable[[], Any]], Any] = lambda name, job: job()
+    reads_later: Callable[[], bool] = lambda: True
+    heard: Callable[[Sequence[Event]], object] = lambda events: None
+    forget: Callable[[Sequence[str]], int] = lambda ids: 0
+    arrived: Callable[[], object] = lambda: None
 
 
 @dataclass(frozen=True)
@@ -98,18 +110,13 @@ class Services:
     """The services of an open store."""
 
     store: Store
-    cache: VectorCache
-    terms: TermStats
-    indexer: Indexer
+    keep: Keep
     ingest: Ingest
     retriever: Retriever
-    live: LiveSessions
     recall: Recall
-    outcomes: Outcomes
     tasks: TaskBook
     forget: Forget
     retention: Retention
-    topics: TopicKeeper
     imports: ImportRecord
     consolidator: Consolidator
     files: MemoryFiles
@@ -132,7 +139,13 @@ def open_projects(home: str) -> Projects:
 
 
 def open_services(
-    home: str, settings: Settings, *, projects: Projects, sessions: Sessions, embedder: CurrentEmbedder
+    home: str,
+    settings: Settings,
+    *,
+    projects: Projects,
+    sessions: Sessions,
+    embedder: CurrentEmbedder,
+    process: Process = Process(),
 ) -> Services:
     """Open the store and its services, slowly. Raises StoreError."""
     from memlayer.adapters.embedding import lazy_import
@@ -145,78 +158,61 @@ def open_services(
     # 0: the vectors keep the length that the store has, until the model is loaded and says its own.
     store = LanceStore.open(Path(paths.store(home)), 0)
     paths.make_folder(paths.cache(home))
-    cache = EmbeddingCache(Path(paths.cache(home)) / "embeddings.sqlite", settings.embedding.cache_max_bytes)
+    cache = EmbeddingCache(Path(paths.cache(home)) / "embeddings.sqlite")
     terms_path = Path(paths.cache(home)) / "terms.bin"
     terms = TermStats.load(terms_path, store.stats().chunks) or TermStats.counted(store)
     tombstones = Tombstones(home)
-    indexer = Indexer(
-        store,
-        embedder=embedder,
-        cache=cache,
-        terms=terms,
-        max_tokens=settings.chunking.max_tokens,
-        overlap_tokens=settings.chunking.overlap_tokens,
-    )
+    indexer = Indexer(store, embedder=embedder, cache=cache, terms=terms)
+    graph = Graph(Path(paths.cache(home)) / "graph.sqlite")
+    keep = Keep(store, indexer, tombstones, partial(link, store, graph))
+    tasks = TaskBook(keep, graph, own_words=own_words)
+    consolidator = Consolidator(keep, sessions, tasks)
+    usages = UsageLog(home, store, is_tracking=settings.citations.track)
+
+    def on_new(events: Sequence[Event]) -> None:
+        usages.heard(events)
+        process.heard(events)
+
     ingest = Ingest(
         home=home,
-        store=store,
-        indexer=indexer,
+        consolidator=consolidator,
         projects=projects,
         sessions=sessions,
-        tombstones=tombstones,
         capturing=settings.capture.enabled,
         tools=Rules.of(settings).tools,
+        on_new=on_new,
+        reads_later=process.reads_later,
     )
-    graph = Graph(Path(paths.cache(home)) / "graph.sqlite")
-    tasks = TaskBook(store, indexer, tombstones, graph, own_words=own_words)
     retriever = Retriever(store=store, embedder=embedder, terms=terms)
     live = LiveSessions(store)
     outcomes = Outcomes(store, terms)
     recall = Recall(retriever, live, SupersededStatements(store), ProjectNotes(store, terms), outcomes)
-    consolidator = Consolidator(
-        store=store,
-        indexer=indexer,
-        tombstones=tombstones,
-        sessions=sessions,
-        conflicts=Conflicts(store),
-    )
-    ingest.on_remember = consolidator.remember
-    ingest.on_task = tasks.take
-    indexer.on_index = tasks.index
-    consolidator.on_turns = tasks.heard
     readings = ReadingLog(home)
-    erasure = Erasure(home, store, cache, sessions, readings, tasks)
+    erasure = Erasure(home, sessions, readings, tasks)
     forget = Forget(home, store, erasure, tombstones, sessions, projects)
     retention = Retention(home, store, erasure, tombstones)
     files = MemoryFiles(
         home=home,
         store=store,
         projects=projects,
-        edits=Edits(store, indexer, consolidator, tombstones),
+        edits=Edits(consolidator),
         rules=FileRules(settings.files.enabled, settings.files.location == "project"),
     )
     extra = ExtraFiles(
         home=home,
-        store=store,
-        indexer=indexer,
+        keep=keep,
         projects=projects,
-        tombstones=tombstones,
         named=settings.files.extra_paths,
         host_folders=(lambda: host_memory.folders(sessions.all())) if settings.files.host_memory else dict,
-        max_tokens=settings.chunking.max_tokens,
-        overlap_tokens=settings.chunking.overlap_tokens,
     )
-    usages = UsageLog(home, store, is_tracking=settings.citations.track)
-    keeper = NoteKeeper(store, indexer, tombstones, tasks)
+    keeper = NoteKeeper(keep, tasks)
     return Services(
-        store=store, cache=cache, terms=terms, indexer=indexer, ingest=ingest, retriever=retriever, live=live,
-        recall=recall, outcomes=outcomes, tasks=tasks, forget=forget, retention=retention,
-        consolidator=consolidator, files=files, extra=extra,
-        imports=ImportLog(Path(paths.cache(home)) / "imports.sqlite"),
-        topics=TopicKeeper(store, indexer, tombstones), usages=usages, readings=readings,
+        store=store, keep=keep, ingest=ingest, retriever=retriever, recall=recall, tasks=tasks, forget=forget,
+        retention=retention, consolidator=consolidator, files=files, extra=extra,
+        imports=ImportLog(Path(paths.cache(home)) / "imports.sqlite"), usages=usages, readings=readings,
         keeper=keeper, reader=session_reader(settings, home, store, keeper),
-        sharing=Sharing(home, store, indexer, projects, tombstones),
-        teams=Teams(home, store, indexer, projects, tombstones),
+        sharing=Sharing(home, keep, projects, process.in_writer, process.forget, process.arrived),
+        teams=Teams(home, keep, projects, process.in_writer, process.arrived),
     )  # fmt: skip
 
 
@@ -236,7 +232,7 @@ def embedder_maker(home: str, settings: Settings) -> Callable[[], Embedder] | No
             lazy_import.import_fastembed(to_fetch=model_folder.find(chosen.local_model) is None)
             from memlayer.adapters.embedding.fastembed_embedder import load
 
-        return load(chosen.local_model, chosen.cache_dir or os.path.join(paths.cache(home), "models"))
+        return load(chosen.local_model, os.path.join(paths.cache(home), "models"))
 
     return make
 
@@ -273,11 +269,11 @@ def _remote_embedder(home: str, settings: Settings, provider: str) -> Embedder:
     is_named = chosen.provider == provider  # `auto` takes what is usual
     base_url, api_key_env, model = (chosen.base_url, chosen.api_key_env, chosen.model) if is_named else ("", "", "")
     endpoint = Endpoint(row, Asker("embedding"), base_url, row.key_for(base_url, api_key_env))
-    service = SERVICES[provider](endpoint, model or row.vectors, chosen.dimensions or row.dimensions)
+    service = SERVICES[provider](endpoint, model or row.vectors, row.dimensions)
     recall_s = min(settings.recall.deadline_ms / 1000, PROMPT_S)
     budget = _embedding_budget(home, settings)
-    asking = ServiceCalls(service, budget, query_deadline_s=QUERY_SHARE * recall_s, deadline_s=chosen.timeout_s)
-    return load(asking, Path(chosen.cache_dir or os.path.join(paths.cache(home), "models")))
+    asking = ServiceCalls(service, budget, query_deadline_s=QUERY_SHARE * recall_s, deadline_s=VECTORS_S)
+    return load(asking, Path(os.path.join(paths.cache(home), "models")))
 
 
 def _embedding_budget(home: str, settings: Settings) -> ModelBudget:
@@ -341,11 +337,9 @@ def session_reader(settings: Settings, home: str, store: Store, keeper: NoteKeep
         keeper=keeper,
         readings=ReadingLog(home),
         model=model,
-        budget=ModelBudget(paths.model_use(home), daily_calls=chosen.daily_calls, daily_tokens=chosen.daily_tokens),
-        timeout_s=chosen.timeout_s,
+        budget=ModelBudget(paths.model_use(home), daily_calls=DAILY_CALLS, daily_tokens=chosen.daily_tokens),
         since_ms=language_model_since(settings, home, time.time_ns() // 1_000_000),
         each_turn=chosen.reads_turns,
-        max_age_days=chosen.max_age_days,
         own_tokens=PROVIDERS[chosen.provider].own_tokens,
         hang_up=getattr(model, "close", lambda: None),  # of a program. A request dies with this process
     )
@@ -355,7 +349,7 @@ def model_use(settings: Settings, home: str) -> ModelUse:
     """Return the language model's budget and use."""
     chosen, lacks = settings.consolidation, ""
     is_on = chosen.provider != "rules"
-    budget = ModelBudget(paths.model_use(home), daily_calls=chosen.daily_calls, daily_tokens=chosen.daily_tokens)
+    budget = ModelBudget(paths.model_use(home), daily_calls=DAILY_CALLS, daily_tokens=chosen.daily_tokens)
     if is_on:
         try:
             language_model(settings).check()

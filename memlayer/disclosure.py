@@ -6,8 +6,6 @@ A reader pays for a line a hit, and for a whole text only where it opens one (pr
 claude-memory-layer). Stored text is flattened: no control characters, forged citations or host tags come back.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -121,25 +119,6 @@ def timeline_text(
         for turn in span.turns:
             lines.append(_turn_line(turn, ">" if turn.id == span.target_id else " "))
     return within(lines or ["No memory is named."], max_tokens)
-
-
-def session_text(session_id: str, turns: Sequence[Memory], max_tokens: int = TIMELINE_TOKENS) -> str:
-    """Return a session's turns, oldest first; of too many the newest."""
-    name = "Session " + flatten(short_session(session_id))
-    if not turns:
-        return "%s: no turn of it is known." % name
-    head = "%s, 1 turn:" % name if len(turns) == 1 else "%s, %d turns:" % (name, len(turns))
-    left_out = "  (%s left out)"
-    lines: list[str] = []
-    left = max_tokens - estimate_tokens(head + left_out)
-    for turn in reversed(turns):
-        line = _turn_line(turn, " ")
-        left -= estimate_tokens(line) + 1
-        if left < 0:
-            break
-        lines.append(line)
-    omitted = len(turns) - len(lines)
-    return "\n".join([head, *([left_out % counted(omitted, "earlier turn")] if omitted else []), *reversed(lines)])
 
 
 def _turn_line(turn: Memory, mark: str) -> str:

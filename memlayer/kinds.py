@@ -4,12 +4,10 @@ All are stored by their values. A new kind is a member and a row here. Mypy name
 `edge/mcp.py` repeats the categories' names, because it is standard library only. A test compares the two.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 
-LAST_TURN = "the last turn of a session without a summary"
+EARLIER = "asked or said in an earlier session"
 _TEAM_MARK = "team://"  # begins the stored kind of a colleague's note. No path of a piece begins so
 
 
@@ -22,7 +20,7 @@ class Category(StrEnum):
     CUSTOM = "custom"
 
     @classmethod
-    def _missing_(cls, value: object) -> Category:
+    def _missing_(cls, value: object) -> "Category":
         return cls.CUSTOM  # another version's
 
 
@@ -70,7 +68,7 @@ class Author(StrEnum):
     MEMLAYER = "memlayer"
 
     @classmethod
-    def _missing_(cls, value: object) -> Author:
+    def _missing_(cls, value: object) -> "Author":
         return cls.UNCLEAR
 
 
@@ -93,7 +91,7 @@ class Ended(StrEnum):
     LOST = "lost in a damage"
 
     @classmethod
-    def _missing_(cls, value: object) -> Ended:
+    def _missing_(cls, value: object) -> "Ended":
         return cls.LET_GO
 
 
@@ -157,9 +155,9 @@ KINDS: dict[Kind, KindRow] = {
     Kind.NOTE: KindRow("note", "Notes", ("메모", "노트")),
     Kind.PIECE: KindRow("note"),
     Kind.TEAM: KindRow("team note", at_start="a note of a colleague"),
-    Kind.TURN: KindRow("turn", at_start=LAST_TURN),
+    Kind.TURN: KindRow("turn", at_start=EARLIER),
     Kind.OPEN_QUESTION: KindRow("turn", recalled=False),
-    Kind.ROUTINE: KindRow("turn", searched=False, recalled=False, at_start=LAST_TURN),
+    Kind.ROUTINE: KindRow("turn", searched=False, recalled=False, at_start=EARLIER),
     Kind.DID_NOT_HOLD: KindRow("turn", mark="(did not hold) "),
     Kind.REWOUND: KindRow("turn", recalled=False, mark="(taken back) "),
     Kind.RUN: KindRow("turn", recalled=False, mark="(nobody typed this) "),

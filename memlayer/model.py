@@ -1,7 +1,5 @@
 """Model values: events, memories, chunks and hits, and their ids."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import time
@@ -39,6 +37,7 @@ __all__ = [
 
 _BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 CITATION_CHARS = 6
+FROM_INDEX = -1  # Memory.rules: a damage left its text alone, its author is to be drawn again
 PROVEN = 3  # level from which age deletes no memory, and an order stands above newer ones
 
 SHOWN, CITED, OPENED = "shown", "cited", "opened"
@@ -102,7 +101,7 @@ class Memory(Row, frozen=True):
     kind: as stored, a value of Kind or the place of a piece. See known_kind.
     importance in [0, 1]. by: who said it. ended_because, ended_ms: why and since when it holds no more.
     superseded_by: id of the memory in its place, or "". pinned: the user wants it kept and first. rules: the version of
-    the rules that have read this turn or drew this statement of it, untouched since; 0 for none.
+    the rules that have read this turn or drew this statement of it, untouched since; 0 for none, or FROM_INDEX.
     evidence: JSON of the source's spans that state it, "" while there is none. level: of growth/levels.py, 0 for raw.
     files: paths that it is about, as the session named them. error: the error line that it explains, or "".
     headline: the fact in a line, "" where nobody wrote one. See text/headline.py. subject: the group of its headline.
@@ -154,11 +153,11 @@ class Memory(Row, frozen=True):
         is_checked = self.by is Author.READER or bool(self.evidence)
         return is_checked and self.category == Category.CORE and not self.rules and self.kind != Kind.TASK
 
-    def ended(self, because: Ended, at_ms: int, successor: str = "") -> Memory:
+    def ended(self, because: Ended, at_ms: int, successor: str = "") -> "Memory":
         """Return the memory as it holds no more. successor: an id."""
         return replace(self, ended_because=because, ended_ms=at_ms, superseded_by=successor)
 
-    def again(self) -> Memory:
+    def again(self) -> "Memory":
         """Return the memory as it holds again."""
         return replace(self, ended_because=Ended.NOT, ended_ms=0, superseded_by="")
 

@@ -1,7 +1,5 @@
 """Ports: the protocols that adapters, and doubles in tests, implement."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol

@@ -3,8 +3,6 @@
 A damaged file is begun anew or done without: a rebuilt index embeds more, an import reads more.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import sqlite3
@@ -235,10 +233,6 @@ class ImportLog(DispensableFile):
             database.execute("UPDATE files SET size = ?, mtime_ns = ? WHERE path = ?", (size, mtime_ns, path))
 
         self.run(put, None)
-
-    def restart(self) -> None:
-        """Read every transcript from its start again."""
-        self.run(lambda database: database.execute("DELETE FROM files"), None)
 
 
 def _hash(text: str) -> bytes:

@@ -1,7 +1,5 @@
 """The forms of tool calls: native, or XML within the text."""
 
-from __future__ import annotations
-
 import json
 import re
 import uuid

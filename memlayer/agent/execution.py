@@ -3,8 +3,6 @@
 A call never raises into the talk: what goes wrong with it is its result, marked as an error, which the model reads.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import threading

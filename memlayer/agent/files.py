@@ -1,7 +1,5 @@
 """File tools, within the project's folder: read, write, change a passage."""
 
-from __future__ import annotations
-
 import contextlib
 import difflib
 import os

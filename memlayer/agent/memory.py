@@ -4,22 +4,21 @@ The events go into the spool first, redacted, as those of a hook without a daemo
 happens to the daemon, nothing is lost and the talk goes on.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import logging
 import os
 import re
+import threading
+import time
 import uuid
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from memlayer.agent.daemon import ASK_S, DaemonLine
 from memlayer.agent.execution import INTERRUPTED
-from memlayer.agent.past_talk import HOST_ARGUMENTS, HOST_NAMES, PastTalk, turns_of
-from memlayer.chat import ToolCall, ToolResult
+from memlayer.chat import AssistantToolCalls, Chat, Message, ToolCall, ToolResult, ToolResults
 from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import NOISE, OWN_COMMAND, clean, read_payload
 from memlayer.edge.capture.tool_use import EDITS
@@ -30,7 +29,7 @@ from memlayer.edge.home.session_ids import AGENT_SESSION
 from memlayer.edge.ipc.client import Client
 from memlayer.edge.redaction import own_patterns
 from memlayer.errors import DaemonError, MemlayerError
-from memlayer.model import unix_ms
+from memlayer.model import Event, unix_ms
 from memlayer.text.sentences import is_question, sentences
 from memlayer.text.terms import index_terms
 from memlayer.wire import tools as ops
@@ -39,6 +38,18 @@ from memlayer.wire.tools import TalkStep
 if TYPE_CHECKING:
     from memlayer.edge.ipc.client import Answer, Asked
 
+# Tools are stored under the names that the host has for them, so that summaries and rules know them.
+HOST_NAMES = {"shell": "Bash", "write_file": "Write", "edit_file": "Edit"}
+HOST_ARGUMENTS = {"path": "file_path", "old_text": "old_string", "new_text": "new_string"}
+_OWN_NAMES = {host: own for own, host in HOST_NAMES.items()}
+_ARGUMENTS = {"shell": "command", "write_file": "path", "edit_file": "path"}
+_NOT_STORED = "(The output is not stored.)"
+ASK_S = 5.0
+AT_CALL_S = 0.3  # a tool call waits so long for a line about it
+MAX_ERROR_CHARS = 4000
+PROBE_S = 3.0
+PROBE_AGAIN_S = 2.0  # after a probe without an answer
+START_AGAIN_S = 30.0  # after a daemon that did not come
 _log = logging.getLogger("memlayer.agent")
 # In the daemon's sentences: the head of a block, the rest of the rules, the end of a search, a text that goes on.
 _HOST_TOOL = re.compile(
@@ -55,6 +66,158 @@ QUOTED_SHARE = 0.7  # of an answer's terms
 # Memories would be captured again. Files are there.
 READS = ("memory_search", "memory_details", "memory_timeline")
 NOT_KEPT = (*READS, "memory_remember", "read_file")
+
+
+@dataclass(frozen=True)
+class PastTurn:
+    """A turn of a restored talk.
+
+    calls: of tools, in the short form in which they are stored. at_ms: Unix time of its first event.
+    """
+
+    prompt_id: str
+    prompt: str = ""
+    calls: tuple[str, ...] = ()
+    answer: str = ""
+    at_ms: int = 0
+
+
+@dataclass(frozen=True)
+class PastTalk:
+    """A restored talk: the summary of its compacted turns, then the rest."""
+
+    session_id: str
+    summary: str = ""
+    turns: tuple[PastTurn, ...] = ()
+
+
+def turns_of(events: Sequence[Event]) -> tuple[PastTurn, ...]:
+    """Return the turns of a talk's events, oldest first."""
+    by_prompt: dict[str, list[Event]] = {}
+    for event in events:
+        by_prompt.setdefault(event.prompt_id, []).append(event)
+
+    def texts(of: Sequence[Event], kind: str) -> tuple[str, ...]:
+        return tuple(event.text for event in of if event.kind == kind)
+
+    return tuple(
+        PastTurn(
+            prompt_id,
+            "\n\n".join(texts(of, "user")),
+            texts(of, "tool"),
+            "\n\n".join(texts(of, "assistant")),
+            of[0].at_ms,
+        )
+        for prompt_id, of in by_prompt.items()
+    )
+
+
+def messages_of(turns: Sequence[PastTurn]) -> list[Message]:
+    """Return restored turns as messages, oldest first, calls with their results."""
+    days = ["", *(day_of(datetime.fromtimestamp(turn.at_ms / 1000)) for turn in turns)]
+    rows = [(turn, day if day != before else "") for turn, before, day in zip(turns, days, days[1:], strict=False)]
+    return [message for turn, day in rows for message in _messages(turn, day)]
+
+
+def day_of(moment: datetime) -> str:
+    """Return a day as its first message is told it."""
+    return moment.strftime("%A, %Y-%m-%d")
+
+
+def dated(message: str, day: str) -> str:
+    """Return a message behind its day, where that is new."""
+    return "[%s] %s" % (day, message) if day else message
+
+
+def _messages(turn: PastTurn, day: str) -> Iterator[Message]:
+    if turn.prompt:
+        yield Chat("user", dated(turn.prompt, day), words=turn.prompt)
+    for number, text in enumerate(turn.calls):
+        call, result = _call(text, "past_%s_%d" % (turn.prompt_id[:8], number))
+        yield AssistantToolCalls("", (call,))
+        yield ToolResults((result,))
+    if turn.answer:
+        yield Chat("assistant", turn.answer)
+
+
+def _call(text: str, call_id: str) -> tuple[ToolCall, ToolResult]:
+    """Return the call and the result of a stored tool event.
+
+    Its first line is `Bash: make`, `Bash failed: make` or `Write interrupted: a.py`. See edge.capture.tool_use.
+    """
+    first, _, output = text.partition("\n")
+    head, _, target = first.partition(": ")
+    host_name, _, outcome = head.partition(" ")
+    name = _OWN_NAMES.get(host_name, host_name)
+    call = ToolCall(call_id, name, {_ARGUMENTS.get(name, "input"): target})
+    return call, ToolResult(call_id, name, output or _NOT_STORED, is_error=bool(outcome))
+
+
+class DaemonLine:
+    """Calls of one talk, with a circuit breaker. Thread-safe.
+
+    After M. Nygard, Release It! (2007): after a failure the daemon is asked when it has answered a probe. One that
+    hangs costs a talk one wait. Events that it was not told of are in the spool.
+    client: makes a new one. Threads share none. starts: False for a talk that starts no daemon.
+    """
+
+    def __init__(self, client: Callable[[], Client], *, starts: bool = True) -> None:
+        self._client, self._starts = client, starts
+        self._started_s = -START_AGAIN_S
+        self._problem = ""
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
+        self._prober: threading.Thread | None = None
+
+    def call(
+        self, op: str, fields: Mapping[str, object], *, project_dir: str, deadline_s: float = ASK_S
+    ) -> dict[str, Any]:
+        """Return the daemon's reply.
+
+        Raises DaemonError, at once after a failure until a probe in the background was answered. A call that may take
+        longer than ASK_S begins with a short one: a daemon that hangs is found by that.
+        """
+        if self._problem:
+            self._probe_on()
+            raise DaemonError(self._problem)
+        try:
+            if deadline_s > ASK_S:
+                self._call("status", {}, ASK_S)
+            return self._call(op, fields, deadline_s, project_dir)
+        except DaemonError as bad:
+            self._problem = str(bad)
+            self._probe_on()
+            raise
+
+    def close(self) -> None:
+        """Probe no more."""
+        self._closed.set()
+
+    def _call(self, op: str, fields: Mapping[str, object], deadline_s: float, project_dir: str = "") -> dict[str, Any]:
+        is_due = time.monotonic() - self._started_s > START_AGAIN_S
+        try:
+            return self._client().call(
+                op, fields, deadline_s=deadline_s, project_dir=project_dir, start=self._starts and is_due
+            )
+        except DaemonError:
+            self._started_s = time.monotonic() if is_due else self._started_s
+            raise
+
+    def _probe_on(self) -> None:
+        with self._lock:
+            if self._prober is None and not self._closed.is_set():
+                self._prober = threading.Thread(target=self._probe, name="probes of the daemon", daemon=True)
+                self._prober.start()
+
+    def _probe(self) -> None:
+        while self._problem and not self._closed.is_set():
+            try:
+                self._call("status", {}, PROBE_S)
+                self._problem = ""
+            except MemlayerError:
+                self._closed.wait(PROBE_AGAIN_S)
+        with self._lock:
+            self._prober = None
 
 
 @dataclass(frozen=True)
@@ -97,7 +260,7 @@ class TalkMemory:
 
     def __post_init__(self) -> None:
         self._line = DaemonLine(self.client, starts=self.starts)
-        if is_disabled(os.environ.get("MEMLAYER_DISABLE")) or not places.enabled(places.locate(self.project_dir).root):
+        if is_disabled(os.environ.get("MEMLAYER_DISABLE")) or not places.enabled(self.project_dir):
             self.is_on = False
         own_patterns.use_file(paths.own_patterns(self.home))
 
@@ -116,16 +279,30 @@ class TalkMemory:
         self.on_recalled(self.context)
         return self.context
 
+    def advice(self, call: ToolCall, result: ToolResult) -> str:
+        """Return the line on a call that failed before, "" for none."""
+        if call.name in NOT_KEPT:
+            return ""
+        name, arguments = self._as_host(call)
+        sent = {"input": arguments, "error": result.text[:MAX_ERROR_CHARS] if result.is_error else ""}
+        event = {"text": json.dumps(sent, ensure_ascii=False), "detail": name, "at_ms": unix_ms()}
+        return self._tell("call", event, deadline_s=AT_CALL_S).context
+
+    def _as_host(self, call: ToolCall) -> tuple[str, dict[str, Any]]:
+        """Return a call's tool and arguments as the host names them."""
+        name, arguments = HOST_NAMES.get(call.name, call.name), dict(call.arguments)
+        if name in EDITS:
+            arguments = {HOST_ARGUMENTS.get(key, key): value for key, value in arguments.items()}
+            arguments["file_path"] = os.path.join(self.project_dir, str(arguments.get("file_path", "")))
+        return name, arguments
+
     def called(self, call: ToolCall, result: ToolResult) -> None:
         """Keep a tool call of this turn, in short."""
         if call.name in NOT_KEPT:
             self._found += result.text + "\n" if call.name in READS else ""
             return
         self._calls += 1
-        name, arguments = HOST_NAMES.get(call.name, call.name), dict(call.arguments)
-        if name in EDITS:
-            arguments = {HOST_ARGUMENTS.get(key, key): value for key, value in arguments.items()}
-            arguments["file_path"] = os.path.join(self.project_dir, str(arguments.get("file_path", "")))
+        name, arguments = self._as_host(call)
         fields: dict[str, Any] = {"tool_name": name, "tool_input": arguments, "tool_use_id": str(self._calls)}
         if result.is_error:
             is_interrupt = result.text == INTERRUPTED
@@ -219,7 +396,7 @@ class TalkMemory:
             self.problem = str(bad)
             return TalkStep()
 
-    def ask(self, step: Asked[Answer], deadline_s: float = ASK_S) -> Answer:
+    def ask(self, step: "Asked[Answer]", deadline_s: float = ASK_S) -> "Answer":
         """Return the daemon's answer. Raises MemlayerError; see DaemonLine."""
         reply = self._line.call(step.op, step.fields(), project_dir=self.project_dir, deadline_s=deadline_s)
         return step.read_answer(reply)

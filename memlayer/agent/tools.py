@@ -4,18 +4,26 @@ A package offers tools of its own by the entry point group `memlayer.tools`: eac
 that makes it without arguments.
 """
 
-from __future__ import annotations
-
+import codecs
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memlayer.agent.execution import Tool
 from memlayer.agent.files import Approve, EditFile, ProjectFolder, ReadFile, WriteFile, schema, text_of
 from memlayer.agent.memory import TalkMemory, with_own_tools
-from memlayer.agent.shell import OnOutput, Shell
+from memlayer.edge import mcp
 from memlayer.edge.capture import spool
+from memlayer.edge.home import agents
 from memlayer.errors import DaemonError, MemlayerError, ToolError, UserError
 from memlayer.turns.remembered import is_all_redacted, refuse_too_long, remember_event
 from memlayer.wire import tools as ops
@@ -23,9 +31,146 @@ from memlayer.wire import tools as ops
 if TYPE_CHECKING:
     from memlayer.edge.ipc.client import Asked
 
+MAX_OUTPUT_BYTES = 60_000  # of a command: head and tail are kept, and cut again to the talk's limit
+GRACE_S = 0.5  # from SIGTERM to SIGKILL
+POLL_S = 0.02
+# Kept of the environment: the variables that programs need, and nothing that opens a door.
+KEPT_VARIABLES = (
+    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "VIRTUAL_ENV", "JAVA_HOME",
+)  # fmt: skip
+OnOutput = Callable[[str], None]  # a part of a command's output, from the tool's thread
 GROUP = "memlayer.tools"
 MAX_HITS = 10
 FROM = "character to go on from, of a single long text"
+
+
+@dataclass
+class _RunningCommand:
+    """A running command; a stopped one shows nothing any more."""
+
+    arguments: Mapping[str, Any]
+    process: subprocess.Popen[bytes]
+    is_stopped: bool = False
+
+
+class Shell:
+    """Runs a command in the project's folder, after asking."""
+
+    name = "shell"
+    description = (
+        "Run a command with sh in the project's folder; its output comes back. Each call has a shell of its own,"
+        " without input, and its processes end with it."
+    )
+    parameters = schema("command", command="for sh")
+
+    def __init__(self, folder: ProjectFolder, approve: Approve, on_output: OnOutput = lambda _: None) -> None:
+        self._folder = folder
+        self._approve = approve
+        self._on_output = on_output
+        self._running: dict[str, _RunningCommand] = {}
+        self._lock = threading.Lock()
+
+    def permit(self, arguments: Mapping[str, Any]) -> None:
+        """See execution.Guarded."""
+        command = text_of(arguments, "command")
+        if not command.strip():
+            raise ToolError("command: a command is expected")
+        self._approve("Run this command?", command, always=command)
+
+    def run(self, arguments: Mapping[str, Any]) -> str:
+        """See execution.Tool. Raises ToolError for an exit code but 0."""
+        mark = "%d-%d" % (os.getpid(), time.monotonic_ns())
+        environment = {**clean_environment(os.environ), agents.OWN: mark, agents.OWN_PROJECT: str(self._folder.root)}
+        process = subprocess.Popen(
+            ["/bin/sh", "-c", text_of(arguments, "command")], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, cwd=self._folder.root, env=environment, start_new_session=True,
+        )  # fmt: skip
+        running = _RunningCommand(arguments, process)
+        with self._lock:
+            self._running[mark] = running
+        try:
+            output = read_bounded(process, lambda text: None if running.is_stopped else self._on_output(text))
+        finally:
+            with self._lock:
+                self._running.pop(mark, None)
+            end_processes(process, mark)
+        code = process.wait()
+        if code:
+            ended = "Exit code %d" % code if code > 0 else "Ended by signal %d" % -code
+            raise ToolError("%s\n%s" % (ended, output))
+        return output or "(no output)"
+
+    def stop(self, arguments: Mapping[str, Any] | None = None) -> None:
+        """See execution.Stoppable."""
+        with self._lock:
+            running = dict(self._running)
+        for mark, run in running.items():
+            if arguments is None or arguments is run.arguments:
+                run.is_stopped = True
+                end_processes(run.process, mark)
+
+
+def clean_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that a command is given."""
+    kept = {name: environ[name] for name in environ if name in KEPT_VARIABLES or name.startswith("LC_")}
+    return {**kept, "TERM": "dumb", "PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
+
+
+def read_bounded(process: subprocess.Popen[bytes], on_output: OnOutput = lambda _: None) -> str:
+    """Read a command's output, bounded, until its shell ends."""
+    assert process.stdout is not None
+    decode = codecs.getincrementaldecoder("utf-8")("replace").decode  # a character may come in two reads
+    head, tail, size, half = b"", b"", 0, MAX_OUTPUT_BYTES // 2
+    with process.stdout:
+        while True:
+            is_over = process.poll() is not None  # before the last read: everything is in the pipe by then
+            if not select.select([process.stdout], [], [], 0 if is_over else POLL_S)[0]:
+                if is_over:  # a process in the background holds the pipe
+                    break
+                continue
+            data = os.read(process.stdout.fileno(), 65536)
+            if not data:
+                break
+            on_output(decode(data))
+            room = half - len(head)
+            head, tail, size = head + data[:room], (tail + data[room:])[-half:], size + len(data)
+    process.wait()
+    left_out = size - len(head) - len(tail)
+    between = b"\n[... %d bytes left out ...]\n" % left_out if left_out else b""
+    return (head + between + tail).decode("utf-8", "replace").strip("\n")
+
+
+def end_processes(process: subprocess.Popen[bytes], mark: str) -> None:
+    """End a command's process group, then processes that left it."""
+    for sign in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, sign)
+        ends = time.monotonic() + GRACE_S
+        while sign == signal.SIGTERM and _group_lives(process) and time.monotonic() < ends:
+            time.sleep(POLL_S)
+    for pid in marked_processes(mark):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _group_lives(process: subprocess.Popen[bytes]) -> bool:
+    process.poll()
+    try:
+        os.killpg(process.pid, 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def marked_processes(mark: str) -> list[int]:
+    """Return the processes with this run's mark, where /proc shows them."""
+    wanted = f"{agents.OWN}={mark}".encode()  # also of those that left the group
+    pids = []
+    for entry in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if wanted in entry.read_bytes().split(b"\0"):
+                pids.append(int(entry.parent.name))
+    return pids
 
 
 class MemorySearch:
@@ -42,14 +187,10 @@ class MemorySearch:
 
     def run(self, arguments: Mapping[str, Any]) -> str:
         """See execution.Tool."""
-        limit = arguments.get("limit")
-        limit = min(MAX_HITS, max(1, limit)) if isinstance(limit, int) else 5
-        return self.search(text_of(arguments, "query"), limit)
-
-    def search(self, query: str, limit: int = 5) -> str:
-        """Return lines of the best notes. Raises MemlayerError."""
+        asked = _checked("mem-search", arguments)
+        asked["limit"] = min(MAX_HITS, asked.get("limit", 5))
         folder, session = self._memory.project_dir, self._memory.session_id
-        return answer_of(self._memory, ops.MemSearch(query, limit, project_dir=folder, session_id=session))
+        return answer_of(self._memory, ops.MemSearch(**asked, project_dir=folder, session_id=session))
 
 
 class MemoryDetails:
@@ -67,11 +208,9 @@ class MemoryDetails:
 
     def run(self, arguments: Mapping[str, Any]) -> str:
         """See execution.Tool."""
-        start = arguments.get("from", 0)
+        asked = _checked("mem-details", arguments)
         folder, session = self._memory.project_dir, self._memory.session_id
-        step = ops.MemDetails(
-            _ids(arguments), start if isinstance(start, int) else 0, project_dir=folder, session_id=session
-        )
+        step = ops.MemDetails(tuple(asked["ids"]), asked.get("from", 0), project_dir=folder, session_id=session)
         return answer_of(self._memory, step)
 
 
@@ -87,19 +226,18 @@ class MemoryTimeline:
 
     def run(self, arguments: Mapping[str, Any]) -> str:
         """See execution.Tool."""
-        window = arguments.get("window")
+        asked = _checked("mem-timeline", arguments)
         folder, session = self._memory.project_dir, self._memory.session_id
-        step = ops.MemTimeline(
-            _ids(arguments), max(1, window) if isinstance(window, int) else 3, project_dir=folder, session_id=session
-        )
+        step = ops.MemTimeline(tuple(asked["ids"]), asked.get("window", 3), project_dir=folder, session_id=session)
         return answer_of(self._memory, step)
 
 
-def _ids(arguments: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return citations, given as text or as a list. Raises ToolError."""
-    given = arguments.get("ids")
-    text = " ".join(map(str, given)) if isinstance(given, list) else text_of(arguments, "ids")
-    return tuple(text.replace(",", " ").split())
+def _checked(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments, read as those of the server's tool. Raises ToolError."""
+    try:
+        return mcp.checked(mcp.BY_NAME[name], dict(arguments))
+    except ValueError as bad:
+        raise ToolError(str(bad)) from bad
 
 
 class MemoryRemember:
@@ -118,7 +256,7 @@ class MemoryRemember:
     def run(self, arguments: Mapping[str, Any]) -> str:
         """See execution.Tool. On disk before the daemon is asked."""
         folder, session = self._memory.project_dir, self._memory.session_id
-        text, at_ms = text_of(arguments, "text"), time.time_ns() // 1_000_000
+        text, at_ms = _checked("mem-remember", arguments)["text"], time.time_ns() // 1_000_000
         event = remember_event(text, project_dir=folder, at_ms=at_ms, session_id=session, by_model=True)
         kept = str(event["text"])
         if not kept.strip() or is_all_redacted(kept):
@@ -134,7 +272,7 @@ class MemoryRemember:
             return "Kept on disk; it is remembered as soon as memory answers."
 
 
-def answer_of(memory: TalkMemory, arguments: Asked[ops.TextForModel]) -> str:
+def answer_of(memory: TalkMemory, arguments: "Asked[ops.TextForModel]") -> str:
     """Return the daemon's answer in text for a model. Raises MemlayerError."""
     if not memory.is_on:
         raise UserError("Memory is switched off in this talk")

@@ -5,8 +5,6 @@ loaded. A project's file comes with a clone and is untrusted: ProjectSettings ha
 ask for less than the user allows, and nothing in it is an error.
 """
 
-from __future__ import annotations
-
 from memlayer.config.consolidation import daemon_variables, language_model_variables, write_daemon_variables
 from memlayer.config.edit import set_setting, unset_setting
 from memlayer.config.files import GIVING, is_outdated, settings_stamp

@@ -3,8 +3,6 @@
 Read from the user's own file and from flags alone, like those of consolidation: a model is sent text, and costs tokens.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
@@ -42,7 +40,6 @@ class AgentSettings(AskedModel):
     tool_dispatcher: Literal["auto", "native", "xml"] = setting(
         "auto", "How a model is told of tools: `native` in the request, `xml` in the system prompt; `auto`: as it can."
     )
-    max_history_messages: Whole = setting(50, "Older messages are dropped.", unit="messages", ge=2, le=10_000)
     auto_compaction: bool = setting(True, "Replace older messages by a summary when the context fills.")
     max_context_tokens: Whole = setting(100_000, "Context of the model.", unit="tokens", ge=1000, le=10**8)
     compaction_threshold: Real = setting(0.75, "Share of the context at which a summary is made.", ge=0.1, le=1)
@@ -50,16 +47,10 @@ class AgentSettings(AskedModel):
         4, "Messages that a compaction leaves as they are; 0: all are replaced.", unit="messages", ge=0, le=1000
     )
     temperature: Real | None = setting(None, "Unset: the provider's own. For openai; the others have none.", ge=0, le=2)
-    max_tokens: Whole = setting(4096, "Length of one answer.", unit="tokens", ge=16, le=1_000_000)
-    timeout_s: Real = setting(300.0, "Time for one answer.", unit="s", ge=1, le=3600)
-    tool_timeout_s: Real = setting(120.0, "Time for one tool call.", unit="s", ge=1, le=3600)
     daily_tokens: Whole = setting(
         2_000_000, "Tokens in a day, in and out, of all talks together; 0: nothing is sent.", unit="tokens", ge=0,
         le=10**12,
     )  # fmt: skip
-    max_retries: Whole = setting(
-        2, "Further tries when a server is busy or fails (429, 5xx).", unit="tries", ge=0, le=10
-    )
 
 
 def _hint(text: str) -> str:
@@ -102,7 +93,7 @@ class QueryClassificationSettings(Group):
     models: dict[str, str] = setting({}, "The model of each hint: `{fast: claude-haiku-5-5}`; none: `agent.model`.")
 
     @model_validator(mode="after")
-    def _models_have_names(self) -> QueryClassificationSettings:
+    def _models_have_names(self) -> "QueryClassificationSettings":
         for hint, model in self.models.items():
             if not model:
                 raise ValueError(f"query_classification.models: {hint[:40]!r} names no model")
@@ -120,19 +111,16 @@ def _clock(value: object) -> object:
 class SoulSettings(Group):
     """The agent's persona: files in memlayer's home, if there are any."""
 
-    file: str = setting("SOUL.md", "Text about the persona, put before the system prompt.")
-    evil_file: str = setting("SOUL_EVIL.md", "Another text that may take its place.")
-    chance: Real = setting(0.1, "How often it does, drawn once a talk: in one of ten.", ge=0, le=1)
+    chance: Real = setting(
+        0.1, "How often `SOUL_EVIL.md` takes its place, drawn once a talk: in one of ten.", ge=0, le=1
+    )
     purge_at: Annotated[str, BeforeValidator(_clock)] = setting(
         "", "Local time, such as `21:00`, from which it does every day; empty: never."
     )
     purge_duration: str = setting("15m", "For how long: `90s`, `15m`, `2h`, at most a day.")
 
     @model_validator(mode="after")
-    def _can_be_read(self) -> SoulSettings:
-        for name, path in (("file", self.file), ("evil_file", self.evil_file)):
-            if not path or "\0" in path or ".." in path.split("/"):
-                raise ValueError(f"soul.{name} must name a file, in memlayer's home or absolute")
+    def _can_be_read(self) -> "SoulSettings":
         if self.purge_at and not re.fullmatch(r"([01]?\d|2[0-3]):[0-5]\d", self.purge_at):
             raise ValueError("soul.purge_at must be a time of day such as 21:00")
         if not 0 < self.purge_seconds <= DAY_S:

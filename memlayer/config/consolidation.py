@@ -1,7 +1,5 @@
 """Settings of consolidation: extractor, language model and its budget."""
 
-from __future__ import annotations
-
 import os
 import re
 from typing import TYPE_CHECKING, ClassVar, Literal, Self
@@ -9,7 +7,7 @@ from urllib.parse import urlsplit
 
 from pydantic import model_validator
 
-from memlayer.config.groups import Group, Real, Whole, setting
+from memlayer.config.groups import Group, Whole, setting
 from memlayer.config.providers import NETWORK_VARIABLES, PROVIDERS, SHARE_VARIABLES, key_variable, usual_model
 from memlayer.edge.home import paths
 
@@ -72,19 +70,8 @@ class ConsolidationSettings(AskedModel):
     by_session: bool = setting(
         False, "The session's own model is asked at its start to write what is worth a note, two at most, each checked."
     )
-    timeout_s: Real = setting(60.0, "Time for one call.", unit="s", ge=1, le=600)
-    daily_calls: Whole = setting(200, "Calls in a day; then sessions wait.", unit="calls", ge=0, le=100_000)
     daily_tokens: Whole = setting(
         200_000, "Tokens in a day, in and out; then sessions wait.", unit="tokens", ge=0, le=10**9
-    )
-    temperature: Real = setting(0.1, "For openai; the others have none.", ge=0, le=2)
-    max_age_days: Real = setting(
-        2.0,
-        "With `reads: turn`: older turns, such as an import's, and those from before the model was turned on are left "
-        "to the rules; 0: none are.",
-        unit="days",
-        ge=0,
-        le=36500,
     )
 
     @property
@@ -111,14 +98,14 @@ def check_endpoint(group: str, model: str, base_url: str, api_key_env: str, *, k
             raise ValueError(f"{group}.base_url must not hold a user, a password or parameters")
 
 
-def daemon_variables(settings: Settings) -> tuple[str, ...]:
+def daemon_variables(settings: "Settings") -> tuple[str, ...]:
     """Return the variables of a language model and of an embedding provider."""
     chosen = settings.embedding
     network = NETWORK_VARIABLES if chosen.is_remote else ()
     return tuple(dict.fromkeys((*language_model_variables(settings), *chosen.key_variables, *network)))
 
 
-def language_model_variables(settings: Settings) -> tuple[str, ...]:
+def language_model_variables(settings: "Settings") -> tuple[str, ...]:
     """Return the variables for the daemon's language model; none for rules."""
     chosen = settings.consolidation
     if chosen.provider == "rules":
@@ -127,7 +114,7 @@ def language_model_variables(settings: Settings) -> tuple[str, ...]:
     return (*own, *NETWORK_VARIABLES)
 
 
-def write_daemon_variables(home: str, settings: Settings) -> None:
+def write_daemon_variables(home: str, settings: "Settings") -> None:
     """Write variable names for the daemon's next start. Raises OSError."""
     is_sharing = os.path.isdir(paths.share(home)) or os.path.isdir(paths.team(home))
     shared = SHARE_VARIABLES if is_sharing else ()

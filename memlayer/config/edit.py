@@ -1,7 +1,5 @@
 """Edits of the user's settings file; comments and the rest stay."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os
@@ -230,7 +228,7 @@ def _edited_flow(text: str, fields: yaml.MappingNode, entry: tuple[Any, Any] | N
 
 def _entry(node: yaml.Node | None, name: str) -> tuple[yaml.Node, yaml.Node] | None:
     pairs = node.value if isinstance(node, yaml.MappingNode) else []
-    return next(((key, value) for key, value in reversed(pairs) if key.value == name), None)
+    return next(((key, value) for key, value in reversed(pairs) if str(key.value).lower() == name), None)
 
 
 def _end_of(node: yaml.Node, text: str) -> int:

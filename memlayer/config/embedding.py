@@ -1,21 +1,19 @@
 """Settings of the embedding model: provider, address, key and budget."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import model_validator
 
 from memlayer.config.consolidation import check_endpoint
-from memlayer.config.groups import Group, Real, Whole, setting
+from memlayer.config.groups import Group, Whole, setting
 from memlayer.config.providers import PROVIDERS, VECTOR_PROVIDERS
 
 # Providers that keep every text on this machine: the only ones that a variable may choose.
 LOCAL_PROVIDERS = ("fastembed", "none")
 SHIPPED_MODEL = "e5-small-ko-en-int8"
 # Settings that decide whether and where texts are sent: see load.FILE_ONLY_GROUPS.
-FILE_ONLY = ("model", "base_url", "api_key_env", "dimensions", "daily_tokens")
+FILE_ONLY = ("model", "base_url", "api_key_env", "daily_tokens")
 
 
 class EmbeddingSettings(Group):
@@ -43,16 +41,6 @@ class EmbeddingSettings(Group):
         "The variable that holds the key; empty: `OPENAI_API_KEY` or `GEMINI_API_KEY`, for another address none. "
         "Never the key itself.",
     )
-    dimensions: Whole = setting(
-        0,
-        "Length of the vectors to ask openai or gemini for; 0: the model's own, for gemini 768.",
-        unit="numbers",
-        ge=0,
-        le=8192,
-    )
-    timeout_s: Real = setting(
-        20.0, "Time for one request of openai or gemini; no prompt waits that long.", unit="s", ge=1, le=600
-    )
     daily_tokens: Whole = setting(
         5_000_000,
         "Tokens in a day for openai or gemini; then words alone are searched until tomorrow.",
@@ -60,14 +48,9 @@ class EmbeddingSettings(Group):
         ge=0,
         le=10**12,
     )
-    cache_dir: str = setting("", "Where downloaded models are kept; empty: `<home>/cache/models`.")
-    batch_size: Whole = setting(16, "Texts embedded in one go.", unit="texts", ge=1, le=512)
-    cache_max_bytes: Whole = setting(
-        256 * 2**20, "Cache of vectors, which makes a rebuild cheap.", unit="bytes", ge=0, le=2**40
-    )
 
     @model_validator(mode="after")
-    def _can_be_asked(self) -> EmbeddingSettings:
+    def _can_be_asked(self) -> "EmbeddingSettings":
         model = self.model if self.provider in VECTOR_PROVIDERS else ""
         check_endpoint("embedding", model, self.base_url, self.api_key_env)
         return self

@@ -1,7 +1,5 @@
 """YAML files: the user's own read strictly, a project's without trust."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os
@@ -103,7 +101,7 @@ def switched_off(path: str) -> dict[str, dict[str, bool]]:
     group = ""
     for line in text.splitlines():
         head = _GROUP.match(line)
-        group = head.group(1) if head else group
+        group = head.group(1).lower() if head else group
         if group and _OFF.match(line[head.end() :] if head else line):
             by_group[group] = {"enabled": False}
     return by_group
@@ -133,7 +131,7 @@ def _read_regular(path: str) -> bytes:
             raise ValueError("not a regular file")
         raw = file.read(MAX_BYTES + 1)
     if len(raw) > MAX_BYTES:
-        raise ValueError(f"longer than {MAX_BYTES} bytes")
+        raise ValueError(f"longer than {MAX_BYTES} bytes, so nothing is kept where it holds: shorten it")
     return raw
 
 
@@ -151,7 +149,14 @@ def _parse(raw: bytes, loader: type[yaml.SafeLoader]) -> tuple[dict[str, Any], s
         return {}, ""
     if not isinstance(parsed, dict) or not all(isinstance(key, str) for key in parsed):
         return {}, "not a mapping of names to values"
-    return parsed, ""
+    return {group.lower(): _in_small(fields) for group, fields in parsed.items()}, ""
+
+
+def _in_small(fields: object) -> object:
+    """Return a group with its names in small letters."""
+    if not isinstance(fields, dict):
+        return fields
+    return {name.lower() if isinstance(name, str) else name: value for name, value in fields.items()}
 
 
 def _mistake(bad: Exception, text: str) -> str:

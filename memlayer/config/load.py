@@ -1,9 +1,7 @@
 """Loading of settings from their sources; errors name the wrong source."""
 
-from __future__ import annotations
-
+import contextlib
 import json
-import os
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, get_origin
@@ -22,6 +20,21 @@ from memlayer.errors import UserError
 # a shell may start it as well.
 FILE_ONLY_GROUPS = ("consolidation", "privacy", "agent", "query_classification", "soul", "retention")
 
+# Settings that are constants now: a line with one counts for nothing, and is told.
+RETIRED = {
+    "recall": ("max_entry_chars", "weight_lexical", "candidates"),
+    "working_set": ("max_entries", "max_chars"),
+    "memory": ("weight_topics", "weight_time", "weight_files", "weight_names"),
+    "flush": ("context_window", "reserve_tokens", "soft_threshold"),
+    "tools": ("failures", "max_chars"),
+    "chunking": ("max_tokens", "overlap_tokens"),
+    "consolidation": ("timeout_s", "daily_calls", "temperature", "max_age_days"),
+    "moments": ("changed_files", "changed_ground", "checked_notes"),
+    "agent": ("max_history_messages", "max_tokens", "timeout_s", "tool_timeout_s", "max_retries"),
+    "soul": ("file", "evil_file"),
+    "embedding": ("dimensions", "timeout_s", "cache_dir", "batch_size", "cache_max_bytes"),
+    "daemon": ("log_level",),
+}
 SWITCH = "enabled"  # of the person's file, for everything: see edge.home.project.switch_off
 MAX_NAMED = 5  # mistakes in one line
 _BOOL = TypeAdapter(bool)
@@ -45,7 +58,7 @@ def merge_settings(
     for key, value in (flags or {}).items():
         group, _, name = key.partition(".")
         from_flags.setdefault(group, {})[name] = value
-    from_file = for_provider(from_file, from_flags.get("agent", {}).get("provider"))
+    from_file = for_provider(without_retired(from_file)[0], from_flags.get("agent", {}).get("provider"))
     merged: dict[str, Any] = {}
     origins: dict[str, str] = {}
     problems: list[tuple[str, str]] = []
@@ -53,7 +66,9 @@ def merge_settings(
         problems.append((f"{SWITCH}: true or false is expected, not {_short(from_file[SWITCH])}; taken as false", file))
     from_file = {group: fields for group, fields in from_file.items() if group != SWITCH}
     option = {"consolidation": plugin_option.consolidation(home)}
-    sources = (plugin_option.settings_file(home), option), (file, from_file), ("", read_variables(environ))
+    from_environ, mistakes = read_variables(environ)
+    problems += [(says, "") for says in mistakes]
+    sources = (plugin_option.settings_file(home), option), (file, from_file), ("", from_environ)
     for source, values in (*sources, ("flag", from_flags)):
         for group, fields in values.items():
             if not isinstance(fields, dict):
@@ -73,43 +88,80 @@ def merge_settings(
         problems += [_problem(error, origins, file) for error in bad.errors()]
     if problems:
         raise UserError(_in_one_line(problems))
-    return placed(settings, home, origins)
-
-
-def read_variables(environ: Mapping[str, str]) -> dict[str, Any]:
-    """Return group -> name -> value of variables. Raises UserError, one line."""
-    ignored = ignored_variables(environ)
-    environ = {name: value for name, value in environ.items() if name not in ignored}
-    groups = tuple(map(variable, Settings.model_fields))
-    values: dict[str, Any] = {}
-    if any(name.upper().startswith(groups) for name in environ):
-        from memlayer.config.variables import values_of
-
-        try:
-            values = values_of(environ)
-        except UserError as bad:
-            raise UserError(_not_json(environ) or str(bad)) from bad
-    _refuse_misspelt(environ)
-    return values
-
-
-def placed(settings: Settings, home: str, origins: dict[str, str]) -> Settings:
-    """Fill in the home's folders. origins: key -> file or variable."""
-    if not settings.embedding.cache_dir:
-        cache_dir = os.path.join(paths.cache(home), "models")
-        settings = settings.model_copy(
-            update={"embedding": settings.embedding.model_copy(update={"cache_dir": cache_dir})}
-        )
     settings._origins = origins
     return settings
 
 
-def load_project_settings(root: str) -> ProjectSettings:
-    """Load a project's .memlayer.yaml. Never raises. root: by edge.home.project.locate."""
-    path = os.path.join(root, project.SETTINGS_NAME)
-    settings, trouble = read_untrusted(path)
-    warnings = [f"{trouble} ({path})"] if trouble else []
+def read_variables(environ: Mapping[str, str]) -> tuple[dict[str, Any], list[str]]:
+    """Return (group -> name -> value, mistakes) of the variables."""
+    ignored = ignored_variables(environ)
+    values: dict[str, dict[str, Any]] = {}
+    whole: dict[str, dict[str, Any]] = {}
+    mistakes: list[str] = []
+    parsed: Any
+    for name, text in environ.items():
+        group, double, field = name.removeprefix(PREFIX).lower().partition("__")
+        if not name.startswith(PREFIX) or name in ignored:
+            continue
+        if field in RETIRED.get(group, ()):
+            continue
+        known = fields_of(group).get(field)
+        is_list = known is not None and get_origin(known.annotation) is tuple
+        try:
+            parsed = json.loads(text) if is_list or not double else text
+        except (ValueError, RecursionError):
+            parsed = None
+        if group not in Settings.model_fields:
+            mistakes += _misspelt(name, group, is_setting=bool(double))
+        elif is_list and not isinstance(parsed, list):
+            such = json.dumps([text], ensure_ascii=False)
+            mistakes.append(f"{name}: a JSON list is expected, such as {such}")
+        elif not double and not isinstance(parsed, dict):
+            one = variable(group, next(iter(fields_of(group))))
+            mistakes.append(f"{name}: a JSON object is expected, not {_short(text)}; for one setting {one}")
+        elif double:
+            values.setdefault(group, {})[field] = parsed
+        else:
+            whole[group] = parsed
+    found = {group: {**whole.get(group, {}), **values.get(group, {})} for group in {**whole, **values}}
+    return without_retired(found)[0], mistakes
+
+
+def without_retired(groups: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return settings without the retired ones, and the keys of these."""
+    kept: dict[str, Any] = {}
+    retired: list[str] = []
+    for group, fields in groups.items():
+        gone = [name for name in RETIRED.get(group, ()) if name in _fields(fields)]
+        retired += [f"{group}.{name}" for name in gone]
+        if gone:
+            fields = {name: value for name, value in fields.items() if name not in gone}
+        if fields or group in Settings.model_fields or group not in RETIRED:
+            kept[group] = fields
+    return kept, retired
+
+
+def load_project_settings(folder: str) -> ProjectSettings:
+    """Load the .memlayer.yaml of a folder and of its project. Never raises.
+
+    Of several values the one that asks for least holds.
+    """
     allowed: dict[str, Any] = {"recall": {}, "notes": {}}
+    warnings: list[str] = []
+    files = project.settings_files(folder)
+    for path in files:
+        _take_project_file(path, allowed, warnings)
+    # The hook's own reader of `enabled` counts too: where the two differ, the safer one is right. It must not
+    # open anything but a regular file: a pipe would make it wait.
+    if off := project.switch_off(folder):
+        allowed["enabled"] = False
+    return ProjectSettings(**allowed, warnings=tuple(warnings), file=off or (files[-1] if files else ""))
+
+
+def _take_project_file(path: str, allowed: dict[str, Any], warnings: list[str]) -> None:
+    """Add a project's file to the settings that it may make."""
+    settings, trouble = read_untrusted(path)
+    warnings += [f"{trouble} ({path})"] if trouble else []
     groups = {name: settings.pop(name, None) for name in ("recall", "notes")}
     sources = [("", settings)] + [(name, values) for name, values in groups.items() if isinstance(values, dict)]
     for group, values in sources:
@@ -120,7 +172,7 @@ def load_project_settings(root: str) -> ProjectSettings:
                 warnings.append(f"{key}: a project may not set this; ignored ({path})")
                 continue
             try:
-                ProjectSettings.model_validate({group: {name: value}} if group else {name: value})
+                said = ProjectSettings.model_validate({group: {name: value}} if group else {name: value})
             except ValidationError as bad:
                 is_switch = name == "enabled"  # less is done where it is false
                 if is_switch:
@@ -128,17 +180,13 @@ def load_project_settings(root: str) -> ProjectSettings:
                 outcome = "taken as false" if is_switch else "ignored"
                 warnings.append(f"{key}: {_plain(bad.errors()[0])}, not {_short(value)}; {outcome} ({path})")
             else:
-                target[name] = value
+                held = getattr(getattr(said, group) if group else said, name)
+                least = max if name == "min_chance" else min
+                if held is not None:
+                    target[name] = least(target.get(name, held), held)
     for group, values in groups.items():
         if values is not None and not isinstance(values, dict):
             warnings.append(f"{group}: a group of settings is expected; ignored ({path})")
-    # The hook's own reader of `enabled` counts too: where the two differ, the safer one is right. It must not
-    # open anything but a regular file: a pipe would make it wait.
-    off = project.switch_off(root)
-    if off:
-        allowed["enabled"] = False
-    file = off or (path if os.path.lexists(path) else "")
-    return ProjectSettings(**allowed, warnings=tuple(warnings), file=file)
 
 
 def ignored_variables(environ: Mapping[str, str]) -> list[str]:
@@ -162,38 +210,13 @@ def _chooses_an_embedder(name: str, value: str) -> bool:
     return isinstance(fields, dict) and embedding.heeded(fields) != fields
 
 
-def _not_json(environ: Mapping[str, str]) -> str:
-    """Name a variable with invalid JSON, with an example; or ""."""
-    for name, value in environ.items():
-        group, double, field = name.removeprefix(PREFIX).lower().partition("__")
-        if not name.startswith(PREFIX) or group not in Settings.model_fields:
-            continue
-        known = fields_of(group).get(field)
-        is_list = known is not None and get_origin(known.annotation) is tuple
-        try:
-            parsed = json.loads(value) if is_list or not double else None
-        except (ValueError, RecursionError):
-            parsed = None
-        if is_list and not isinstance(parsed, list):
-            return f"{name}: a JSON list is expected, such as {json.dumps([value], ensure_ascii=False)}"
-        if not double and not isinstance(parsed, dict):
-            first = next(iter(fields_of(group)))
-            return f"{name}: a JSON object is expected, not {_short(value)}; for one setting {variable(group, first)}"
-    return ""
-
-
-def _refuse_misspelt(environ: Mapping[str, str]) -> None:
-    """Refuse a misspelt variable, which would otherwise do nothing, silently."""
-    groups = {name.upper() for name in Settings.model_fields}
-    for name in environ:
-        if not name.startswith(PREFIX):
-            continue
-        group, double, _ = name[len(PREFIX) :].partition("__")
-        if double and group not in groups:
-            hint = did_you_mean(group.lower(), Settings.model_fields)
-            raise UserError(f"{name}: there is no group of settings {group.lower()!r}{hint}")
-        if not double and any(name[len(PREFIX) :].startswith(known + "_") for known in groups):
-            raise UserError(f"{name}: the group and the name of a setting are joined by two underscores")
+def _misspelt(name: str, group: str, *, is_setting: bool) -> list[str]:
+    """Return the message for a misspelt variable, [] for none."""
+    if is_setting:
+        return [f"{name}: there is no group of settings {group!r}{did_you_mean(group, Settings.model_fields)}"]
+    if any(group.startswith(known + "_") for known in Settings.model_fields):
+        return [f"{name}: the group and the name of a setting are joined by two underscores"]
+    return []
 
 
 def _in_one_line(problems: Sequence[tuple[str, str]]) -> str:
@@ -201,7 +224,7 @@ def _in_one_line(problems: Sequence[tuple[str, str]]) -> str:
     by_source: dict[str, list[str]] = {}
     for says, source in problems[:MAX_NAMED]:
         by_source.setdefault(source, []).append(says)
-    line = "; ".join(f"{'; '.join(told)} (in {source})" for source, told in by_source.items())
+    line = "; ".join("; ".join(told) + f" (in {source})" * bool(source) for source, told in by_source.items())
     return line + (f"; and {len(problems) - MAX_NAMED} more" if len(problems) > MAX_NAMED else "")
 
 
@@ -256,16 +279,12 @@ def load_what_holds(home: str, environ: Mapping[str, str]) -> tuple[Settings, st
     option: Mapping[str, Any] = {}
     until: list[str] = []
     try:
-        from_file: Mapping[str, Any] = read_user_file(file)
+        from_file: Mapping[str, Any] = without_retired(read_user_file(file))[0]
         option = {"consolidation": plugin_option.consolidation(home)}  # an unreadable file may say no
     except UserError:
         from_file = switched_off(file)
         until.append("no line of that file counts but `enabled: false`")
-    try:
-        from_environ: Mapping[str, Any] = read_variables(environ)
-    except UserError:
-        from_environ = {}
-        until.append(f"no variable {PREFIX}<GROUP>__<NAME> counts")
+    from_environ, _ = read_variables(environ)
     by_group: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for group, field in Settings.model_fields.items():
@@ -288,7 +307,9 @@ def load_what_holds(home: str, environ: Mapping[str, str]) -> tuple[Settings, st
             own = plugin_option.settings_file(home) if name in chosen and name not in sources[0] else file
             origins[f"{group}.{name}"] = variable(group, name) if name in sources[1] else own
     problem += ". Until that is corrected, " + (", ".join(until) or "all other settings hold")
-    return placed(Settings(**by_group), home, origins), problem
+    settings = Settings(**by_group)
+    settings._origins = origins
+    return settings, problem
 
 
 def problem_since(stamp: str, problem: str, home: str, environ: Mapping[str, str]) -> str:
@@ -302,19 +323,23 @@ def problem_since(stamp: str, problem: str, home: str, environ: Mapping[str, str
     return ""
 
 
-def what_holds(home: str, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
-    """Return wire.upkeep.SettingsHeld, without a daemon. root: of a project, or ""."""
-    of_project = load_project_settings(root) if root else ProjectSettings()
+def what_holds(home: str, folder: str, environ: Mapping[str, str]) -> dict[str, Any]:
+    """Return wire.upkeep.SettingsHeld, without a daemon. folder: "" for none."""
+    of_project = load_project_settings(folder) if folder else ProjectSettings()
     of_user, problem = load_what_holds(home, environ)
     settings = of_user.for_project(of_project)
     values = settings.model_dump()
+    warnings = list(of_project.warnings)
+    with contextlib.suppress(UserError):  # `problem` says what is wrong
+        if retired := without_retired(read_user_file(paths.settings(home)))[1]:
+            warnings.append(f"{', '.join(retired)}: no longer a setting; `memlayer config unset KEY` removes the line")
     rows = []
     for one in describe():
         group, _, name = one.key.partition(".")
         row = {"key": one.key, "value": values[group][name], "unit": one.unit, "from": settings.origin(one.key)}
         rows.append(row)
     return {
-        "file": paths.settings(home), "settings": rows, "warnings": list(of_project.warnings), "problem": problem,
+        "file": paths.settings(home), "settings": rows, "warnings": warnings, "problem": problem,
         "ignored": ignored_variables(environ), "changed_since_daemon": False,
     }  # fmt: skip
 

@@ -1,7 +1,5 @@
 """All settings, those of a project's own file, and descriptions."""
 
-from __future__ import annotations
-
 import inspect
 from dataclasses import dataclass
 from typing import Annotated, Any, get_args
@@ -13,7 +11,6 @@ from memlayer.config.consolidation import ConsolidationSettings
 from memlayer.config.embedding import EmbeddingSettings
 from memlayer.config.groups import (
     CaptureSettings,
-    ChunkingSettings,
     CitationSettings,
     DaemonSettings,
     FileSettings,
@@ -60,7 +57,6 @@ class Settings(Group):
     citations: CitationSettings = CitationSettings()
     privacy: PrivacySettings = PrivacySettings()
     retention: RetentionSettings = RetentionSettings()
-    chunking: ChunkingSettings = ChunkingSettings()
     consolidation: ConsolidationSettings = ConsolidationSettings()
     notes: NoteSettings = NoteSettings()
     moments: MomentSettings = MomentSettings()
@@ -76,7 +72,7 @@ class Settings(Group):
         """Return a value's origin: "default", a path, or a variable's name."""
         return self._origins.get(key, "default")
 
-    def for_project(self, project: ProjectSettings) -> Settings:
+    def for_project(self, project: "ProjectSettings") -> "Settings":
         """Return these settings as they hold in a project.
 
         `enabled: false` switches everything off; the numbers may only ask for less than the user allows; a

@@ -5,8 +5,6 @@ file in the person's home counts: those of a project come with a clone, and so m
 them (`CLAUDE_PLUGIN_OPTION_NOTES`), which is therefore never read.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -5,8 +5,6 @@ with a literal, which is looked for first, end each repeat, and have few ways to
 parsed pattern bounds the work at each place where the literal stands.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

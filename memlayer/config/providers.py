@@ -1,7 +1,5 @@
 """Providers of language models and of vectors: a row for each."""
 
-from __future__ import annotations
-
 import importlib.util
 import ipaddress
 import os

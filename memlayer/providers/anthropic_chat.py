@@ -1,7 +1,5 @@
 """The Messages API by the official Anthropic SDK."""
 
-from __future__ import annotations
-
 import json
 import os
 from dataclasses import dataclass, field
@@ -129,11 +127,11 @@ class _AnthropicReading(AnswerReading):
             self.count(event.message.usage)
         elif event.type == "content_block_start":
             return self.begin(event.content_block)
-        elif event.type == "content_block_delta":
+        elif event.type == "content_block_delta" and event.delta:
             return self.add(event.delta)
         elif event.type == "message_delta":
             self.count(event.usage)
-            self.stop = event.delta.stop_reason or self.stop
+            self.stop = getattr(event.delta, "stop_reason", None) or self.stop
         self.is_whole = self.is_whole or event.type == "message_stop"
         return ""
 

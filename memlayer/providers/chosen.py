@@ -1,7 +1,5 @@
 """The chosen provider: a talk within its budget, a reader's questions."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import Callable
@@ -24,6 +22,7 @@ NOT_SET_UP = (
     "openai; docs/agent.md says what each needs)"
 )
 OnFailure = Callable[[str], None]
+MAX_RETRIES = 2  # further tries of a talk, where a server is busy or fails (429, 5xx)
 MESSAGE_TOKENS = 8  # of a message's frame
 
 
@@ -153,7 +152,7 @@ def chat_provider(settings: Settings, home: str) -> BudgetedChat:
         raise ChatError(NOT_SET_UP)
     endpoint = Endpoint(
         PROVIDERS[chosen.provider], Asker("agent", is_daemon=False), chosen.base_url, chosen.key_variable,
-        chosen.max_retries,
+        MAX_RETRIES,
     )  # fmt: skip
     provider = _provider(endpoint, chosen.model_name, ToolFindings(paths.tool_findings(home)))
 
@@ -176,7 +175,7 @@ def language_model(settings: Settings) -> ClaudeQuestions | Questions:
     endpoint = Endpoint(PROVIDERS[chosen.provider], Asker("consolidation"), chosen.base_url, chosen.key_variable)
     if endpoint.name == "claude-cli":
         return ClaudeQuestions(ClaudeCliChat(endpoint.provider, endpoint.asker), chosen.model_name)
-    return Questions(endpoint, chosen.model_name, chosen.temperature)
+    return Questions(endpoint, chosen.model_name)
 
 
 def _provider(endpoint: Endpoint, model: str, findings: ToolFindings) -> ChatProvider:

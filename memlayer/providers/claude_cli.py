@@ -4,8 +4,6 @@ It runs headless: no tools, no hooks, no session, nothing written. It knows no m
 stdin, and one answer.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -25,9 +23,10 @@ from memlayer.edge.bootstrap.runtime import kept_environment
 from memlayer.edge.capture.payload import clean
 from memlayer.edge.home import paths
 from memlayer.errors import ChatError
-from memlayer.providers import waiting
+from memlayer.providers import failures
 from memlayer.providers.endpoint import Asker, NotCharged, NotSent
 from memlayer.providers.sdk_chat import tokens_of
+from memlayer.records.git import talk
 
 USUAL_PLACES = CLAUDE_PLACES
 ARGUMENTS = (
@@ -36,6 +35,7 @@ ARGUMENTS = (
 )  # fmt: skip
 KILL_WAIT_S = 5.0
 MAX_SHOWN_CHARS = 160
+MOST_BYTES = 4 << 20  # of an answer
 MAX_SYSTEM_BYTES = 100_000  # more is a mistake: each call pays for it
 ABOUT_TALK = """\
 The talk so far stands below. A line that begins with %s begins a message and names its side; such a line within a \
@@ -78,13 +78,11 @@ class ClaudeCliChat:
             raise NotCharged(f"{self.name} takes no tools: set agent.tool_dispatcher to auto or xml")
         system = "\n\n".join(message.text for message in request.messages if message.role == "system" and message.text)
         if len(system.encode("utf-8", "replace")) > MAX_SYSTEM_BYTES:
-            raise NotCharged(
-                f"{self.name}: the system prompt is longer than {MAX_SYSTEM_BYTES} bytes: shorten soul.file"
-            )
+            raise NotCharged(f"{self.name}: the system prompt is longer than {MAX_SYSTEM_BYTES} bytes: shorten SOUL.md")
         system = system or "You are a helpful assistant."
         talk = as_prompt([message for message in request.messages if message.role != "system"])
-        line = waiting.waiting_line(f"{self.name} ({request.model})", deadline_s)
-        timer = threading.Timer(waiting.WAIT_S, on_wait or str, [line])
+        line = failures.waiting_line(f"{self.name} ({request.model})", deadline_s)
+        timer = threading.Timer(failures.WAIT_S, on_wait or str, [line])
         timer.daemon = True
         timer.start()
         try:
@@ -165,7 +163,10 @@ class ClaudeCliChat:
         try:
             if self._closed.is_set():  # close() came between
                 _kill_group(process)
-            output, _ = process.communicate(prompt.encode("utf-8", "replace"), timeout=deadline_s)
+            sent = prompt.encode("utf-8", "replace")
+            output, _, is_cut = talk(process, sent, limit_s=deadline_s, most_bytes=MOST_BYTES)
+            if is_cut:
+                raise self._failed(" gave an answer without end (over %d MB) and was killed" % (MOST_BYTES >> 20))
         except subprocess.TimeoutExpired as bad:
             raise self._failed(" did not answer in time and was killed") from bad
         finally:

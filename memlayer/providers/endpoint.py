@@ -1,13 +1,14 @@
 """The way to a provider's server, and its failures in a line."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
+import functools
 import json
 import os
 import ssl
-from collections.abc import Awaitable, Callable
+import sys
+import zlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -15,13 +16,99 @@ from urllib.parse import urlsplit
 from memlayer.chat import ChatRequest, OnWait
 from memlayer.config.providers import NETWORK_VARIABLES, Provider, is_loopback, network_problem, proxy_variable
 from memlayer.errors import ChatError, ContextTooLong
-from memlayer.providers.bounded_body import ACCEPTED, BodyRefused, bound_later
-from memlayer.providers.failures import is_page, is_too_long, message_in, presentable, refuses_tools
-from memlayer.providers.waiting import Wait
+from memlayer.providers.failures import Wait, is_page, is_too_long, message_in, presentable, refuses_tools
 
+ACCEPTED = "gzip"
+MOST_BYTES = 32 << 20  # of the longest answer as events. Requests may ask for less
+MOST_BYTES_KEY = "memlayer_most_bytes"  # in the extensions of a request
+_PIECE_BYTES = 1 << 16
 T = TypeVar("T")
 NO_KEY = "none"  # the SDKs insist on one. A server of one's own does not look at it
 UNREACHED = frozenset({"ConnectError", "ConnectTimeout", "ProxyError", "UnsupportedProtocol"})
+
+
+class BodyRefused(ChatError):
+    """A body that is not read on, and why."""
+
+
+def refusal_in(bad: BaseException) -> BodyRefused | None:
+    """Return why an error refuses an answer; None for others.
+
+    One that is no HTTP counts, one that ends too soon does not.
+    """
+    cause: BaseException | None = bad
+    while cause is not None and not isinstance(cause, BodyRefused):
+        is_foreign = type(cause).__name__ == "RemoteProtocolError"
+        if is_foreign and not any(word in str(cause) for word in ("disconnected", "peer closed")):
+            return BodyRefused("is no HTTP, or its head has no end")
+        cause = cause.__cause__ or cause.__context__
+    return cause
+
+
+def bound(response: Any) -> None:
+    """Bound the reading of a response; a hook of a client.
+
+    Raises BodyRefused for another encoding, as reading it does at the limit.
+    """
+    encoding = response.headers.pop("content-encoding", "").strip().lower()
+    if encoding not in ("", "identity", ACCEPTED):
+        raise BodyRefused("is packed as nobody asked for")
+    response.headers.pop("content-length", None)
+    most = response.request.extensions.get(MOST_BYTES_KEY, MOST_BYTES)
+    response.stream = _stream_class(type(response).__module__.partition(".")[0])(
+        response.stream, _Meter(encoding, most)
+    )
+
+
+async def bound_later(response: Any) -> None:
+    """As bound, for an asynchronous client."""
+    bound(response)
+
+
+class _Meter:
+    """Unpacks pieces of a body, and counts them."""
+
+    def __init__(self, encoding: str, most_bytes: int) -> None:
+        self._left, self._most = most_bytes, most_bytes
+        self._unzip = zlib.decompressobj(31) if encoding == ACCEPTED else None
+
+    def pieces(self, raw: bytes) -> Iterator[bytes]:
+        while raw:
+            piece, rest = raw, b""
+            if self._unzip is not None:
+                try:
+                    piece, rest = self._unzip.decompress(raw, _PIECE_BYTES), self._unzip.unconsumed_tail
+                except zlib.error as bad:
+                    raise BodyRefused("is no " + ACCEPTED) from bad
+            self._left -= len(piece) or len(raw)
+            if self._left < 0:
+                raise BodyRefused(f"has no end (over {self._most >> 10:,} kB)")
+            if piece:
+                yield piece
+            raw = rest
+
+
+@functools.cache
+def _stream_class(package: str) -> Any:
+    """Return the class of bounded streams that a package accepts."""
+    http = sys.modules[package]
+
+    class Bounded(http.AsyncByteStream, http.SyncByteStream):  # type: ignore[name-defined, misc]
+        def __init__(self, inner: Any, meter: _Meter) -> None:
+            self._inner, self._meter = inner, meter
+            self.elapsed = None  # the packages note it here
+            self.close, self.aclose = getattr(inner, "close", None), getattr(inner, "aclose", None)
+
+        def __iter__(self) -> Iterator[bytes]:
+            for raw in self._inner:
+                yield from self._meter.pieces(raw)
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            async for raw in self._inner:
+                for piece in self._meter.pieces(raw):
+                    yield piece
+
+    return Bounded
 
 
 class NotCharged(ChatError):
@@ -163,11 +250,8 @@ class Endpoint:
 
     def failure(self, bad: Exception, request: ChatRequest) -> ChatError:
         """Return an error as one line, without the request and the key."""
-        cause: BaseException | None = bad
-        while cause is not None:
-            if isinstance(cause, BodyRefused):
-                return self.unread(cause)
-            cause = cause.__cause__ or cause.__context__
+        if refused_body := refusal_in(bad):
+            return self.unread(refused_body)
         status, body, kind = getattr(bad, "status_code", None), getattr(bad, "body", None), type(bad).__name__
         message = self._words(message_in(body), request)
         if isinstance(status, int) and status >= 300:
@@ -183,7 +267,7 @@ class Endpoint:
         if kind == "APITimeoutError":
             return ChatError(f"{self.name} did not answer in time: {self._slow}")
         if kind in ("APIConnectionError", "ReadError", "RemoteProtocolError", "WriteError"):
-            return ChatError(self._unreached())
+            return self.broken_off() if "peer closed" in str(bad) else ChatError(self._unreached())
         group = self.asker.group
         if isinstance(bad, json.JSONDecodeError) and is_page(bad.doc):
             return self.web_page(bad.doc)
@@ -218,7 +302,7 @@ class Endpoint:
 
     @property
     def _slow(self) -> str:
-        return f"{self.asker.again}, or raise {self.asker.group}.timeout_s"
+        return self.asker.again
 
     def _unreached(self) -> str:
         proxy = proxy_variable(self.url)
@@ -249,7 +333,7 @@ class Endpoint:
             return "the server takes no tools: set agent.tool_dispatcher to xml"
         if status >= 500:
             return f"the server fails: {self.asker.again}" + " later" * is_agent
-        return f"the request is refused: see {group}.model" + " and agent.max_tokens" * is_agent
+        return f"the request is refused: see {group}.model"
 
 
 def direct(url: str) -> dict[str, Any]:

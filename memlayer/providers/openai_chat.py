@@ -1,7 +1,5 @@
 """Chat completions by the OpenAI SDK: OpenAI, llama.cpp, Ollama, vLLM."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field
 from typing import Any
@@ -123,6 +121,14 @@ def _message(message: WireMessage) -> JsonObject:
     return sent
 
 
+def _text_of(content: object) -> str:
+    """Return the text of an answer; some servers give it in parts."""
+    if isinstance(content, list):
+        return "".join(map(_text_of, content))
+    content = content.get("text") if isinstance(content, dict) else getattr(content, "text", content)
+    return content if isinstance(content, str) else ""
+
+
 @dataclass
 class _OpenaiReading(AnswerReading):
     """An answer in deltas."""
@@ -134,9 +140,9 @@ class _OpenaiReading(AnswerReading):
         """See AnswerReading."""
         self._count(getattr(event, "usage", None))
         text = ""
-        for choice in event.choices[:1]:
-            text = self._take_message(choice.delta)
-            self.stop = choice.finish_reason or self.stop
+        for choice in (getattr(event, "choices", None) or [])[:1]:
+            text = self._take_message(getattr(choice, "delta", None))
+            self.stop = getattr(choice, "finish_reason", None) or self.stop
         self.is_whole = bool(self.stop)
         return text
 
@@ -154,12 +160,12 @@ class _OpenaiReading(AnswerReading):
             if isinstance(thought, str):
                 self.reasoning += thought
                 break
-        for place, call in enumerate(message.tool_calls or []):
+        for place, call in enumerate(filter(None, getattr(message, "tool_calls", None) or [])):
             index = getattr(call, "index", None)
             self._take_call(call, place if index is None else index)
-        text = message.content or ""
+        text = _text_of(getattr(message, "content", None))
         self.text += text
-        return str(text)
+        return text
 
     def _take_call(self, call: Any, index: int) -> None:
         """Add a part to its call.
@@ -176,7 +182,8 @@ class _OpenaiReading(AnswerReading):
 
     def _count(self, usage: Any) -> None:
         if usage is not None:
-            self.use = TokenUse(tokens_of(usage.prompt_tokens), tokens_of(usage.completion_tokens))
+            counts = (tokens_of(getattr(usage, name, None)) for name in ("prompt_tokens", "completion_tokens"))
+            self.use = TokenUse(*counts)
 
     def thought(self) -> str:
         """See AnswerReading."""

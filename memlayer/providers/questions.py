@@ -1,7 +1,5 @@
 """A question and its answer: a JSON object each way."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,8 +8,7 @@ from memlayer.chat import ChatRequest, WireMessage
 from memlayer.errors import ChatError, ConsolidationError
 from memlayer.ports import Completion, ModelMissing
 from memlayer.providers import anthropic_chat, openai_chat
-from memlayer.providers.bounded_body import MOST_BYTES_KEY
-from memlayer.providers.endpoint import NO_KEY, Endpoint, NotSent
+from memlayer.providers.endpoint import MOST_BYTES_KEY, NO_KEY, Endpoint, NotSent
 from memlayer.providers.sdk_chat import CONNECT_S, REFUSED, JsonObject, tokens_of
 
 MOST_ANSWER_BYTES = 4 << 20
@@ -59,13 +56,13 @@ async def post(client: Any, url: str, body: JsonObject, most_bytes: int = MOST_A
 class Shape:
     """An interface for questions.
 
-    extras: parameters that some servers and models refuse, by temperature. read: raises AttributeError, LookupError,
+    extras: parameters that some servers and models refuse. read: raises AttributeError, LookupError,
     TypeError or ValueError for another shape.
     """
 
     path: str
     body: Callable[[ChatRequest, Endpoint], JsonObject]
-    extras: Callable[[float], JsonObject]
+    extras: JsonObject
     read: Callable[[JsonObject], Completion]
     headers: Mapping[str, str] = field(default_factory=dict)
 
@@ -77,9 +74,9 @@ class Questions:
     servers know are left out once one was refused.
     """
 
-    def __init__(self, endpoint: Endpoint, model: str, temperature: float) -> None:
+    def __init__(self, endpoint: Endpoint, model: str) -> None:
         self._endpoint, self._model, self._shape = endpoint, model, SHAPES[endpoint.name]
-        self._extras = self._shape.extras(temperature)  # {} once the server has refused one
+        self._extras = self._shape.extras  # {} once the server has refused one
 
     def check(self) -> None:
         """Look for key and way; loads and sends nothing. Raises ModelMissing."""
@@ -140,14 +137,14 @@ SHAPES = {
     "anthropic": Shape(
         "/v1/messages",
         lambda asked, endpoint: anthropic_chat.request_body(asked),
-        lambda temperature: {"output_config": {"effort": "low"}},  # a text is read once, and with little thought
+        {"output_config": {"effort": "low"}},  # a text is read once, and with little thought
         _read_message,
         {"anthropic-version": MESSAGES_VERSION},
     ),
     "openai": Shape(
         "/chat/completions",
         openai_chat.request_body,
-        lambda temperature: {"temperature": temperature, "response_format": {"type": "json_object"}},
+        {"temperature": 0.1, "response_format": {"type": "json_object"}},
         _read_completion,
     ),
 }

@@ -4,8 +4,6 @@ Texts are redacted before they are sent, queries have a deadline, and tokens a d
 this machine: docs/inside/performance.md.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import time
@@ -38,7 +36,7 @@ class RemoteEmbedder(CentredEmbedder):
     known not to answer. A probe in the background finds out when it does again.
     """
 
-    def __init__(self, asking: ServiceCalls, centring: Centring, fingerprint: str) -> None:
+    def __init__(self, asking: "ServiceCalls", centring: Centring, fingerprint: str) -> None:
         super().__init__(fingerprint, centring)
         self._asking = asking
 
@@ -198,7 +196,7 @@ class ServiceCalls:
             raise ServiceError("%s: the answer holds no vectors, or not as many as texts" % name)
         wanted = width or self.service.dimensions
         if wanted and raw.shape[1] != wanted:
-            remedy = "correct embedding.dimensions" if wanted == self.service.dimensions else "memlayer daemon restart"
+            remedy = "name a model with that length" if wanted == self.service.dimensions else "memlayer daemon restart"
             raise ServiceError("%s: vectors of %d dimensions instead of %d: %s" % (name, raw.shape[1], wanted, remedy))
         lengths = np.linalg.norm(raw, axis=1, keepdims=True)
         if not lengths.all():

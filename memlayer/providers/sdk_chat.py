@@ -1,7 +1,5 @@
 """ChatProvider over an official SDK; both of them are built alike."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib.util
 import json
@@ -15,9 +13,8 @@ from memlayer.chat import ChatRequest, OnText, OnWait, Reply, TokenUse
 from memlayer.config.providers import Provider
 from memlayer.edge.bootstrap import extras
 from memlayer.providers.endpoint import Endpoint, NotSent
-from memlayer.providers.failures import is_page
+from memlayer.providers.failures import Listener, Wait, is_page
 from memlayer.providers.tools import CallPart, tool_call
-from memlayer.providers.waiting import Listener, Wait
 
 JsonObject = dict[str, Any]
 CONNECT_S = 15.0
@@ -123,10 +120,7 @@ class SdkChat(ABC):
                 max_retries=endpoint.max_retries,
                 default_headers=dict.fromkeys(self.foreign_headers(), sdk.module.Omit()),
                 http_client=endpoint.client(
-                    sdk.module.DefaultAsyncHttpxClient,
-                    httpx2.AsyncClient,
-                    httpx2.InvalidURL,
-                    wait.note,
+                    sdk.module.DefaultAsyncHttpxClient, httpx2.AsyncClient, httpx2.InvalidURL, wait.note
                 ),
             ) as client:
                 body = self.body(request)

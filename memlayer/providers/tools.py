@@ -4,8 +4,6 @@ llama.cpp and Ollama can tell. Llama.cpp drops tools silently where the model's 
 tried once, and the finding is kept: it may cost a completion, which each start of a talk would pay for.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -16,8 +14,7 @@ from typing import Any
 
 from memlayer.chat import ToolCall
 from memlayer.edge.home import paths
-from memlayer.providers.bounded_body import ACCEPTED, BodyRefused, bound
-from memlayer.providers.endpoint import direct
+from memlayer.providers.endpoint import ACCEPTED, BodyRefused, bound, direct
 from memlayer.providers.failures import refuses_tools
 
 JsonObject = dict[str, Any]

@@ -3,8 +3,6 @@
 The requests of one provider share an event loop and its open connections: a new one costs a prompt the handshakes.
 """
 
-from __future__ import annotations
-
 import asyncio
 import concurrent.futures
 import contextlib
@@ -18,8 +16,7 @@ from typing import Any, TypeVar
 
 from memlayer.config.providers import proxy_variable
 from memlayer.errors import ChatError, EmbedderError
-from memlayer.providers.bounded_body import BodyRefused
-from memlayer.providers.endpoint import UNREACHED, Endpoint
+from memlayer.providers.endpoint import UNREACHED, BodyRefused, Endpoint, refusal_in
 from memlayer.providers.questions import StatusError, open_client, post
 from memlayer.providers.sdk_chat import JsonObject, tokens_of
 
@@ -112,6 +109,8 @@ class Service(ABC):
         except (AttributeError, LookupError, TypeError, ValueError) as bad:  # an answer in another shape
             raise ServiceError(f"{self.name}: no answer of its interface ({type(bad).__name__})") from bad
         except httpx.HTTPError as bad:
+            if refused := refusal_in(bad):
+                raise ServiceError(str(self.endpoint.unread(refused))) from bad
             proxy = proxy_variable(self.endpoint.url)
             way = f" by the proxy in {proxy}" if proxy else ""
             is_unsent = type(bad).__name__ in UNREACHED

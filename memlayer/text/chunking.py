@@ -4,8 +4,6 @@ Tokens are estimated, not counted: counting costs more and needs the model. The 
 of the shipped model (see `tests/unit/text/test_chunking.py` for the texts and the bounds).
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left, bisect_right
 

@@ -9,8 +9,6 @@ A question moreover drops mere grammar: particles, endings and the bigrams that 
 index keeps everything, so a wrong guess costs a term of a question, never a text.
 """
 
-from __future__ import annotations
-
 from functools import cache, lru_cache
 
 from memlayer.text.word_lists import word_list, word_set, words

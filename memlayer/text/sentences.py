@@ -1,7 +1,5 @@
 """Sentences of English and Korean text, questions, and prose among code."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 from unicodedata import east_asian_width

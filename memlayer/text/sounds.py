@@ -5,8 +5,6 @@ that may stand for it; between them a vowel must stand where one is written, but
 English letters have several readings (`graphemes.tsv`). Hangul has one.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache, lru_cache
 from typing import NamedTuple

@@ -12,8 +12,6 @@ in the same way at both ends:
 No function here raises on any text, and no term contains white space.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import unicodedata

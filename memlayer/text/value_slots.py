@@ -1,7 +1,5 @@
 """Values in a sentence by kind: spans of time, ports, choices."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from dataclasses import dataclass

@@ -1,11 +1,8 @@
 """Texts that hold the words of a query whole: TKT-100, not TKT-1000.
 
-A word ends where no sign that binds names goes on: `2.4.1-rc1` is another version than `2.4.1`, and
-`alice@acme.io` another name than `acme.io`. Korean particles may follow: `김민수가` holds `김민수`, `김민수진`
-does not.
+A word ends where no sign that binds names goes on: `2.4.1-rc1` is another version than `2.4.1`, `foo::bar::baz` another
+name than `foo::bar`. Korean particles may follow: `김민수가` holds `김민수`, `김민수진` does not.
 """
-
-from __future__ import annotations
 
 import re
 import unicodedata
@@ -16,7 +13,9 @@ from memlayer.text.terms import query_terms, stem
 
 _AROUND = "\"'`()[]{}<>,;!?…“”‘’「」。、"  # of a word as it is typed
 _BINDS = "-.@"
-_ALSO_BINDS = "/\\:+=~%&"  # in names that have one themselves
+_ALSO_BINDS = "/\\:+=~%&>"  # in names that have one themselves
+_BRACKETS = "{}[]<>()*"  # of a name: `/orders/{id}`, `List<int>`
+_PART_STARTS = "{[<*:$"  # behind a sign that binds
 _NEAR = 64  # characters behind a word that are looked at
 _VERSION = re.compile(r"v?\d+(?:\.\d+)+")
 _LATIN = re.compile("[a-z]+")
@@ -28,7 +27,7 @@ def holding(query: str, texts: Mapping[str, str]) -> list[str]:
 
     Its grammar counts only where there is nothing else.
     """
-    typed = [word for word in (word.strip(_AROUND).rstrip(".:") for word in _plain(query).split()) if word]
+    typed = [word for word in map(_typed, _plain(query).split()) if word]
     held = {key: _plain(text) for key, text in texts.items()} if typed else {}
     for word in [word for word in typed if query_terms(word)] or typed:
         held = _of_word(word, held)
@@ -37,6 +36,15 @@ def holding(query: str, texts: Mapping[str, str]) -> list[str]:
 
 def _plain(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold()
+
+
+def _typed(word: str) -> str:
+    """Return a word without the signs around it, its own brackets kept."""
+    bare = word.strip(_AROUND).rstrip(".:")
+    for opener, closer in ("{}", "[]", "<>", "()"):
+        opened = bare.replace("->", "").count(opener) - bare.replace("->", "").count(closer)
+        bare = bare + closer if opened > 0 else opener + bare if opened < 0 else bare
+    return bare if bare in word else bare.strip(_AROUND)
 
 
 def _of_word(word: str, texts: Mapping[str, str]) -> dict[str, str]:
@@ -58,6 +66,8 @@ def _tails(word: str, text: str) -> Iterator[str]:
     binds = _BINDS + "".join(sign for sign in _ALSO_BINDS if sign in word)
     if is_version := _VERSION.fullmatch(word) is not None:
         word = word.removeprefix("v")
+    if is_version or "@" in word:
+        binds += "+~"
     if _LATIN.fullmatch(word):
         spans = [match.span() for match in _LATIN.finditer(text) if stem(match[0]) == stem(word)]
     else:
@@ -78,7 +88,10 @@ def _goes_on(beside: str, binds: str, edge: str) -> bool:
     """True if the signs beside a word, nearest first, belong to it."""
     if edge.isdigit():
         binds += ","  # 200 is not in 1,200
-    return _is_of_word(beside[:1]) or (beside[:1] in tuple(binds) and _is_of_word(beside[1:2]) and _is_of_word(edge))
+    run = beside[: len(beside) - len(beside.lstrip(binds))] or ("::" if beside.startswith("::") else "")
+    after = beside[len(run) : len(run) + 1]
+    joined = run and run[:2] != ".." and (_is_of_word(edge) or edge in _BRACKETS)
+    return _is_of_word(beside[:1]) or bool(joined and after and (_is_of_word(after) or after in _PART_STARTS))
 
 
 def _is_of_word(sign: str) -> bool:

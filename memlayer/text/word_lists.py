@@ -1,7 +1,5 @@
 """Tables of words: TSV files beside the modules that use them."""
 
-from __future__ import annotations
-
 import pkgutil
 from collections.abc import Iterator
 from functools import cache

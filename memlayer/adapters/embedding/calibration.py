@@ -6,8 +6,6 @@ part along the axis on which Korean and English background text differ, and the 
 models/README.md has the figures.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

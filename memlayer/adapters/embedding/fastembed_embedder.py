@@ -6,8 +6,6 @@ other work. Texts go through the model one at a time: batches of up to 32 bring 
 400 MB of memory, and with 8-bit dynamic quantization a text's vector would depend on its neighbours in the batch.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

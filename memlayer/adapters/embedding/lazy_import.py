@@ -6,8 +6,6 @@ takes, and memory for as long as the process lives. fastembed's way to the model
 classes that are made of them.
 """
 
-from __future__ import annotations
-
 import importlib
 import importlib.abc
 import importlib.machinery

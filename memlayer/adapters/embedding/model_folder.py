@@ -1,7 +1,5 @@
 """An embedding model's folder: its place, its checksums, its recipe."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -8,8 +8,6 @@ and truncates. Only the choice of pieces within a word is made here, by the same
 Measured: 17 MB, and 0.1 to 0.3 ms more for a prompt of 25 words.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import tempfile

@@ -1,7 +1,5 @@
 """Failures of LanceDB and the disk, in plain words with a remedy."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager

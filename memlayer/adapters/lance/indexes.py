@@ -1,7 +1,5 @@
 """Indexes of each table, their upkeep, and statistics."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Salvage of a damaged table: copy readable rows, set files aside."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -16,7 +14,7 @@ from memlayer.adapters.lance.failures import FAILURES, failing, trouble_of
 from memlayer.adapters.lance.schema import schema_of
 from memlayer.adapters.lance.table import LanceTable, LoopThread, fsync_path
 from memlayer.kinds import Category
-from memlayer.model import Chunk, Memory, citation_of, memory_key, replace
+from memlayer.model import FROM_INDEX, Chunk, Memory, citation_of, memory_key, replace
 from memlayer.ports import Damage
 from memlayer.records import small_files
 
@@ -227,6 +225,7 @@ def memory_of(pieces: Sequence[Chunk]) -> Memory:
         source_ids=(first.event_id,) if first.event_id else (),
         at_ms=first.at_ms,
         pinned=first.category != Category.CONVERSATION and first.importance >= 1.0,
+        rules=FROM_INDEX,
     )
 
 

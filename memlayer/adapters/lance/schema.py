@@ -1,7 +1,5 @@
 """Arrow schemas of the tables, conversion of their rows, and SQL filters."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import repeat
 from typing import Any, TypeVar

@@ -3,8 +3,6 @@
 A table a machine, written by that machine alone. A row an object of its log.
 """
 
-from __future__ import annotations
-
 import asyncio
 import secrets
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
@@ -29,6 +27,8 @@ UNCONDITIONAL = (
     "folder or git"
 )
 PAGE = 1000
+MOST_NAMES = 1_000_000
+AT_ONCE = 4  # objects of a machine, the rest of longer ones cut
 
 
 class ShareTables:
@@ -42,10 +42,15 @@ class ShareTables:
         is_machine: Callable[[str], object],
         is_object: Callable[[str], object],
         told: Callable[[str], str],
+        max_bytes: int,
     ) -> None:
-        """options: of LanceDB's object store. told: LanceDB's words -> an error's."""
+        """Keep an address and its options of LanceDB's object store.
+
+        max_bytes: of an object. told: LanceDB's words -> an error's.
+        """
         self._address, self._options = address, dict(options)
         self._is_machine, self._is_object, self._told = is_machine, is_object, told
+        self._max_bytes = max_bytes
         self._loop = LoopThread()
         self._connection: Any = None
         self._tables: dict[str, AsyncTable] = {}
@@ -77,8 +82,10 @@ class ShareTables:
 
     def names(self, machine: str) -> list[str]:
         async def read() -> list[str]:
-            table = await self._table(machine)
-            return [] if table is None else (await table.query().select(["name"]).to_arrow())["name"].to_pylist()
+            if (table := await self._table(machine)) is None:
+                return []
+            rows = await table.query().select(["name"]).limit(MOST_NAMES).to_arrow()
+            return list(rows["name"].to_pylist())
 
         return list(filter(self._is_object, self._run(read())))
 
@@ -86,8 +93,10 @@ class ShareTables:
         async def read() -> dict[str, bytes]:
             table, out = await self._table(machine), dict[str, bytes]()
             for batch in batches(names) if table is not None else ():
-                rows = await table.query().where(_one_of(batch)).to_arrow()  # type: ignore[union-attr]
-                out.update(zip(rows["name"].to_pylist(), rows["data"].to_pylist(), strict=True))
+                found = table.query().where(_one_of(batch)).to_batches(max_batch_length=AT_ONCE)  # type: ignore[union-attr]
+                async for rows in await found:
+                    data = (one[: self._max_bytes] for one in rows["data"].to_pylist())
+                    out.update(zip(rows["name"].to_pylist(), data, strict=True))
             return out
 
         return dict(self._run(read()))

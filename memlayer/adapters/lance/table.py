@@ -1,7 +1,5 @@
 """One LanceDB table for plain threads: queries, fsynced writes, errors."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import threading
@@ -234,7 +232,7 @@ class LanceTable:
     def delete(self, where: str) -> None:
         self.write("delete rows", self.inner.delete(where))
 
-    def reopen(self, other: LanceTable) -> None:
+    def reopen(self, other: "LanceTable") -> None:
         """Open a table that was created anew under the same name."""
         self.inner, self._sync, self.has_failed = other.inner, other._sync, False
 
@@ -267,12 +265,7 @@ class LanceTable:
             return self.loop.run(self.inner.count_rows(where or None))
 
     def select(
-        self,
-        columns: Sequence[str],
-        where: str = "",
-        *,
-        limit: int = NO_LIMIT,
-        order: Sequence[tuple[str, bool]] = (),
+        self, columns: Sequence[str], where: str = "", *, limit: int = NO_LIMIT, order: Sequence[tuple[str, bool]] = ()
     ) -> Any:
         """Return the matching rows as an Arrow table. order: (column, ascending) pairs."""
 

@@ -1,7 +1,5 @@
 """Projects in memory: rows, the recent ones, and way given to answers."""
 
-from __future__ import annotations
-
 import hashlib
 import time
 from array import array

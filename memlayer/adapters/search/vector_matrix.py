@@ -6,8 +6,6 @@ exact search 165 ms. Of the true nearest forty 98 in 100 are found. All of them 
 whole.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
