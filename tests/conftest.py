@@ -1,7 +1,5 @@
 """What every test gets: no way to the real home, and tools to run hooks and daemons as the processes they are."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal
@@ -27,7 +25,7 @@ ENOUGH_BYTES = 4_000_000_000
 FEW_EXAMPLES = 15
 settings.register_profile("check", max_examples=FEW_EXAMPLES)  # of `make check`; `make test` tries a hundred
 
-# Half of a run waited for disks: a daemon and its store flush each file. Faults of disks are tests of tests/fault.
+# Half of a run waited for disks: a daemon and its doctor flush each file. Faults of disks are tests of tests/fault.
 if os.path.isdir(IN_MEMORY):
     room = os.statvfs(IN_MEMORY)
     if room.f_bavail * room.f_frsize > ENOUGH_BYTES and not room.f_flag & os.ST_NOEXEC:

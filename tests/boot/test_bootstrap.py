@@ -4,8 +4,6 @@ The plugin root is a copy whose requirements.lock pins one tiny wheel made here,
 test_real_runtime.py builds the real one.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

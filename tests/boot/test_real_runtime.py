@@ -4,8 +4,6 @@ Its size, its first prompt, damage in it, and its repair. Needs a package index;
 that nothing is fetched twice.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import pwd
@@ -99,7 +97,9 @@ def test_runtime_works_and_has_its_size(installed: Installed) -> None:
     )
 
 
-@pytest.mark.parametrize("verb", [["doctor"], ["--version"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "verb", [["doctor"], ["--version"], ["daemon"], ["daemon", "stop"], ["daemon", "status"]], ids=" ".join
+)
 def test_bare_verbs_build_no_runtime(tmp_path: Path, verb: list[str]) -> None:
     bare = Installed(tmp_path)
     done = bare.run(*verb, "--json")

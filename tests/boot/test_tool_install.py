@@ -3,8 +3,6 @@
 It works, is upgraded with the clone, and is uninstalled. Needs a package index; uses uv's cache.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -3,8 +3,6 @@
 The store: first the double, then the real store.
 """
 
-from __future__ import annotations
-
 import ssl
 from collections.abc import Iterator
 from pathlib import Path

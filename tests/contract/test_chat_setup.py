@@ -1,7 +1,5 @@
 """Before a provider is asked: whether its server takes tools, consent, keys and the day's budget."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os

@@ -1,7 +1,5 @@
 """A talk through the host's command line, with a program in its place."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -22,6 +20,7 @@ from memlayer.providers.chosen import chat_provider
 from memlayer.providers.claude_cli import as_prompt
 from memlayer.providers.endpoint import NotCharged
 from memlayer.records.model_budget import ModelBudget
+from tests.support.tables import tables
 
 GOOD = {
     "type": "result", "subtype": "success", "is_error": False, "result": "포트원입니다 🎉", "total_cost_usd": 0.002,
@@ -102,13 +101,7 @@ def test_text_cannot_pose_as_a_message() -> None:
 
 @pytest.mark.parametrize(
     ("body", "told"),
-    [
-        ("sys.stdin.read(); print(json.dumps({'is_error': True, 'result': 'Invalid API key · Please run /login'}))",
-         "Invalid API key"),
-        ("sys.stdin.read(); sys.exit(3)", "exit code 3"),
-        ("sys.stdin.read(); print('<html>')", "no answer"),
-        ("time.sleep(60)", "did not answer in time and was killed"),
-    ],
+    tables("contract/claude_cli_chat")["failure_is_one_line"],
 )  # fmt: skip
 def test_failure_is_one_line(program: Program, home: Path, body: str, told: str) -> None:
     program(body)
@@ -125,7 +118,7 @@ def test_missing_program_and_unfit_requests(program: Program, home: Path) -> Non
     chat = talk(home)
     with pytest.raises(NotCharged, match=r"agent\.tool_dispatcher"):
         chat.chat(ChatRequest("haiku", TALK, (ToolSpec("ls", "", {}),)), deadline_s=3)
-    with pytest.raises(NotCharged, match=r"shorten soul\.file"):
+    with pytest.raises(NotCharged, match=r"shorten SOUL\.md"):
         chat.chat(ChatRequest("haiku", (WireMessage("system", "길다" * 30_000), TALK[1])), deadline_s=3)
     assert tokens_today(home) == 0
 

@@ -1,13 +1,12 @@
 """Calls of the host's command line, with a program in its place."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -154,6 +153,20 @@ def test_deadline_kills_process_group(program: Program) -> None:
     with pytest.raises(ConsolidationError, match="was killed"):
         ask(haiku(), deadline_s=3.0)
     assert time.monotonic() - began < 9
+    wait_for(lambda: not any(map(is_alive, pids(folder))))
+
+
+@pytest.mark.parametrize("piece", ["b'a' * 65536", "'가나다'.encode() * 20000", "b'{\"result\": \"' + b'x' * 99999"])
+def test_answer_without_end_is_one_line_and_little_memory(program: Program, piece: str) -> None:
+    folder = program(HANGS + "piece = %s\nwhile True: sys.stdout.buffer.write(piece)" % piece)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ConsolidationError, match=r"without end \(over 4 MB\) and was killed") as bad:
+            ask(haiku(), deadline_s=40.0)
+        assert tracemalloc.get_traced_memory()[1] < 20 << 20
+    finally:
+        tracemalloc.stop()
+    assert "\n" not in str(bad.value)
     wait_for(lambda: not any(map(is_alive, pids(folder))))
 
 

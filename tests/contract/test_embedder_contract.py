@@ -1,7 +1,5 @@
 """The contract of Embedder, over the double and the shipped model."""
 
-from __future__ import annotations
-
 import math
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The embedding cache: round trips, its bound, and damaged files."""
 
-from __future__ import annotations
-
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path

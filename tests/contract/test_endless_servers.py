@@ -1,7 +1,5 @@
 """Servers whose answer has no end, or grows when it is unpacked: an error in a line, and little memory."""
 
-from __future__ import annotations
-
 import asyncio
 import importlib
 import importlib.util
@@ -15,7 +13,7 @@ import pytest
 
 from memlayer.chat import ChatRequest
 from memlayer.errors import ChatError, ConsolidationError, EmbedderError
-from memlayer.providers import bounded_body
+from memlayer.providers import endpoint
 from memlayer.providers.tools import asks_for_tools
 from memlayer.providers.vector_services import RequestLoop
 from tests.contract.test_language_model_contract import answer, model
@@ -62,8 +60,8 @@ FLOODS = {
 
 @pytest.fixture(params=FLOODS)
 def flood(request: pytest.FixtureRequest, api: ModelApi, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelApi]:
-    assert bounded_body.MOST_BYTES > MOST_BYTES
-    monkeypatch.setattr(bounded_body, "MOST_BYTES", MOST_BYTES)
+    assert endpoint.MOST_BYTES > MOST_BYTES
+    monkeypatch.setattr(endpoint, "MOST_BYTES", MOST_BYTES)
     said = FLOODS[request.param]
     api.script = lambda asked: said
     yield api
@@ -88,9 +86,7 @@ def bounded(flood: ModelApi, ask: Callable[[], object], *errors: type[Exception]
 def test_a_reader_of_sessions_stops_reading(provider: str, flood: ModelApi) -> None:
     asked = model(provider, flood)
     line = bounded(
-        flood,
-        lambda: asked.complete("s", "결제?", max_tokens=90, deadline_s=DEADLINE_S),
-        ConsolidationError,
+        flood, lambda: asked.complete("s", "결제?", max_tokens=90, deadline_s=DEADLINE_S), ConsolidationError
     )
     assert "did not answer within" not in line
 
@@ -139,6 +135,46 @@ def test_the_question_for_tools_stops_reading(flood: ModelApi) -> None:
     finally:
         tracemalloc.stop()
     assert flood.sent_again < 6 * MOST_BYTES and peak < 16 * MOST_BYTES
+
+
+# The first was reported; the others were written with it.
+HEADS = {
+    "headers": Said(b"HTTP/1.1 200 OK\r\n", again=b"x-more: aaaa\r\n" * 1_000, is_raw=True),
+    "one header": Said(b"HTTP/1.1 200 OK\r\nx-more: ", again=PIECE, is_raw=True),
+    "a reason": Said(b"HTTP/1.1 200 ", again=PIECE, is_raw=True),
+    "bytes": Said(again=b"\x00\x01\x02" * 9_000, is_raw=True),
+    "no HTTP": Said("안녕\r\n\r\n".encode(), is_raw=True),
+    "a header that is none": Said(b"HTTP/1.1 200 OK\r\nno header\r\n\r\n{}", is_raw=True),
+    "a length that is none": Said(b"HTTP/1.1 200 OK\r\ncontent-length: abc\r\n\r\n{}", is_raw=True),
+}
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_an_answer_that_is_no_http_is_told_as_one(
+    provider: str, api: ModelApi, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api.script = lambda asked: HEADS[name]
+    with pytest.raises(ConsolidationError, match="is no HTTP, or its head has no end: see"):
+        model(provider, api).complete("s", "결제?", max_tokens=90, deadline_s=10)
+    monkeypatch.setenv(KEY_VARIABLE, "k")
+    served, loop = service("openai", api.url), RequestLoop("test")
+    served.prepare()
+    try:
+        with pytest.raises(EmbedderError, match="is no HTTP, or its head has no end: see"):
+            loop.run(lambda: served.embed(["결제"], is_query=True), 10.0)
+    finally:
+        loop.run(served.close, 5.0)
+        loop.close()
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [(b"", "no connection"), (b"HTTP/1.1 200 OK\r\ncontent-length: 90\r\n\r\n{", "broke off in the middle")],
+)
+def test_an_answer_that_ends_too_soon_is_told_as_that(provider: str, api: ModelApi, body: bytes, says: str) -> None:
+    api.script = lambda asked: Said(body, is_raw=True)
+    with pytest.raises(ConsolidationError, match=says):
+        model(provider, api).complete("s", "결제?", max_tokens=90, deadline_s=10)
 
 
 def test_an_answer_in_gzip_is_read(provider: str, api: ModelApi) -> None:

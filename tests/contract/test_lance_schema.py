@@ -1,7 +1,5 @@
 """Schema versions on disk: newer is refused, older is migrated."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Coroutine
 from pathlib import Path

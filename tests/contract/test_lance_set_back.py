@@ -1,7 +1,5 @@
 """Memories set back by damage: changes hold, or are reported."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -90,12 +88,7 @@ def test_edit_of_lost_version_survives(folder: Path) -> None:
 def test_replaced_memory_stays_replaced(folder: Path) -> None:
     def last(store: LanceStore) -> None:
         newer = core(4, "CI runs on GitHub Actions")
-        store.put_memories(
-            [
-                newer,
-                core(3, "CI runs on Jenkins").ended(Ended.REPLACED, 1004, "m4"),
-            ]
-        )
+        store.put_memories([newer, core(3, "CI runs on Jenkins").ended(Ended.REPLACED, 1004, "m4")])
         store.drop_chunks(["m3"])
         store.put_chunks([indexed(newer, 4)])
 

@@ -1,7 +1,5 @@
 """The store on disk alone: durability, damage, schema versions."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

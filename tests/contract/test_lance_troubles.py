@@ -1,7 +1,5 @@
 """A full disk, a limit or a permission is no damage: it is told as such, and the store stays as it is."""
 
-from __future__ import annotations
-
 import errno
 import os
 import resource

@@ -1,7 +1,5 @@
 """Erasure of bytes, upkeep beside readers, and tables larger than memory."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Questions in both shapes against a scripted server: requests, answers, errors and silence."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -17,6 +15,7 @@ from memlayer.ports import LanguageModel, ModelMissing
 from memlayer.providers.chosen import language_model
 from memlayer.providers.questions import Questions
 from tests.support.model_api import Asked, JsonObject, ModelApi, Said, chat_answer, messages_answer
+from tests.support.tables import tables
 from tests.support.talks import KEY
 
 SYSTEM, PROMPT = "You keep a memory.", "결제 모듈은 포트원으로 바꾸기로 했어."
@@ -81,19 +80,7 @@ def test_refused_parameters_are_dropped(provider: str, api: ModelApi) -> None:
     assert [bool(set(asked.body) - known) for asked in api.asked] == [True, False, False]
 
 
-@pytest.mark.parametrize(
-    ("status", "told"),
-    [
-        (400, "the request is refused: see consolidation.model"),
-        (401, "the key in MY_KEY is refused: set a valid one"),
-        (403, "the key in MY_KEY is refused: set a valid one"),
-        (404, "no model 'tiny' there: see consolidation.model and consolidation.base_url"),
-        (413, "the text is too long for the model"),
-        (429, "too many requests, or the quota is used up: wait, or look at your plan"),
-        (500, "the server fails: it is asked again later"),
-        (529, "the server fails: it is asked again later"),
-    ],
-)
+@pytest.mark.parametrize(("status", "told"), tables("contract/language_model_contract")["error_hides_prompt_and_key"])
 def test_error_hides_prompt_and_key(provider: str, api: ModelApi, status: int, told: str) -> None:
     api.script = lambda asked: Said({"error": {"type": "x", "message": PROMPT + KEY}}, status)
     with pytest.raises(ConsolidationError) as bad:
@@ -118,7 +105,7 @@ def test_dripping_server_meets_deadline(provider: str, api: ModelApi) -> None:
     api.script = lambda asked: Said(b"", drip_s=0.05)
     one = model(provider, api)
     began = time.monotonic()
-    with pytest.raises(ConsolidationError, match=r"did not answer within 1 s: .*, or raise consolidation\.timeout_s"):
+    with pytest.raises(ConsolidationError, match=r"did not answer within 1 s: .*"):
         ask(one, deadline_s=1.0)
     assert 0.9 < time.monotonic() - began < 5
 

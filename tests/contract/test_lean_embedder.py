@@ -1,7 +1,5 @@
 """The daemon's embedder, lean: same vectors, without the hub's client."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -22,7 +20,7 @@ from memlayer.compose import embedder_maker
 from memlayer.config import Settings
 from memlayer.errors import EmbedderError
 
-settings = Settings.model_validate({"embedding": {"model": sys.argv[3], "cache_dir": sys.argv[2]}})
+settings = Settings.model_validate({"embedding": {"model": sys.argv[3]}})
 try:
     vector = embedder_maker(sys.argv[2], settings)().embed_query(sys.argv[4])
 except EmbedderError as bad:

@@ -1,7 +1,5 @@
 """Both providers of embeddings against a scripted server: requests, errors, silence and the budget."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Iterator

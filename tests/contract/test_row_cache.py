@@ -1,7 +1,5 @@
 """The row cache: chunks come back unchanged, never when possibly stale."""
 
-from __future__ import annotations
-
 import shutil
 import sqlite3
 import stat
@@ -10,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.adapters.lance.row_cache import FILE_NAME, MAX_RECENT, RowCache
+from memlayer.adapters.lance.search import FILE_NAME, MAX_RECENT, RowCache
 from memlayer.adapters.lance.store import LanceStore
 from memlayer.model import Scope, replace
 from memlayer.ports import Selection

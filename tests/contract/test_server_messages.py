@@ -1,7 +1,5 @@
 """A server's own words, JSON instead of a stream, web pages and long waits, in both SDKs."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 from pathlib import Path
@@ -10,7 +8,7 @@ import pytest
 
 from memlayer.edge.home import paths
 from memlayer.errors import ChatError
-from memlayer.providers import waiting
+from memlayer.providers import failures
 from memlayer.providers.endpoint import NotCharged
 from tests.support.chat_api import Call, ChatScript, Spoken, anthropic_said, openai_said
 from tests.support.model_api import ModelApi, Said
@@ -46,7 +44,7 @@ def test_servers_message_is_told_and_logged(
     provider: str, api: ModelApi, home: Path, body: dict[str, object] | bytes, told: str
 ) -> None:
     api.script = ChatScript([Said(body, 400)])
-    with pytest.raises(NotCharged, match=r"see agent.model and agent.max_tokens \(HTTP 400\)\. The server") as bad:
+    with pytest.raises(NotCharged, match=r"see agent.model \(HTTP 400\)\. The server") as bad:
         ask(talk(provider, api, home, max_retries=0))
     assert "The server says: " + told in str(bad.value) and str(bad.value).isprintable()
     [entry] = map(json.loads, Path(paths.agent_log(str(home))).read_text().splitlines())
@@ -125,7 +123,7 @@ def test_error_within_a_stream_has_its_message(api: ModelApi, home: Path) -> Non
 
 
 def test_long_wait_says_for_what(provider: str, api: ModelApi, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waiting, "WAIT_S", 0.3)
+    monkeypatch.setattr(failures, "WAIT_S", 0.3)
     api.script = ChatScript([Said(drip_s=0.05)])
     told: list[str] = []
     with pytest.raises(ChatError, match="did not answer"):

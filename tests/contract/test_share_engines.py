@@ -4,8 +4,7 @@ What a share says through them is told once, over a folder (tests/integration/sh
 are in tests/fault.
 """
 
-from __future__ import annotations
-
+import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -14,10 +13,12 @@ from pathlib import Path
 import pytest
 
 from memlayer.errors import ShareError
+from memlayer.records import git
 from memlayer.sharing.engine import Engine, Layout
-from memlayer.sharing.log_format import GONE, ROWS, SHARE, ObjectName
+from memlayer.sharing.ledger import GONE, ROWS, SHARE, ObjectName
 from memlayer.sharing.share import open_engine
 from memlayer.team.places import TEAM
+from tests.support.repositories import repository
 from tests.support.shares import PLACES, ObjectStore, bucket_of, holding
 
 A, B = "a" * 16, "0f" * 8
@@ -118,6 +119,49 @@ def test_a_team_and_a_share_lie_apart(opened: Open) -> None:
 
 
 # -- each engine's own
+
+
+@pytest.mark.parametrize("piece", [b"a", "가".encode()], ids=["a", "Korean"])
+def test_long_object_is_read_up_to_a_limit(opened: Open, piece: bytes) -> None:
+    a, b, short = opened("a", TEAM), opened("b", TEAM), "1" * 32 + ".md"
+    a.change(A, {NOTE: piece * 200_000, short: b"short"}, [])
+    b.refresh()
+    assert b.read(A, [NOTE, short]) == {NOTE: (piece * 200_000)[: TEAM.max_bytes], short: b"short"}
+
+
+@pytest.mark.parametrize("count", [1, 60])
+def test_fetch_without_end_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    """One long object, and many short ones."""
+    address = PLACES["git"](tmp_path)
+    a, b = (open_engine(address, str(tmp_path / ("own " + name))) for name in "ab")
+    a.refresh()
+    objects = {ObjectName.new(ROWS, at, at).name: os.urandom(3_000_000 // count) for at in range(1, count + 1)}
+    a.change(A, objects, [])
+    monkeypatch.setattr(git, "MOST_FETCHED", 1 << 20)
+    with pytest.raises(ShareError, match="it holds more than memlayer reads") as told:
+        b.refresh()
+    assert "\n" not in str(told.value)
+    kept = sum(path.stat().st_size for path in (tmp_path / "own b").rglob("*") if path.is_file())
+    assert kept < 200_000 and b.machines() == []
+    monkeypatch.undo()
+    b.refresh()
+    assert b.read(A, list(objects)) == objects
+
+
+@pytest.mark.parametrize("words", [["cat-file", "blob"], ["log", "-1", "--format=%B"]])
+def test_output_of_git_without_end_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    repo = repository(tmp_path / "가게")
+    blob = git.run(["-C", str(repo), "hash-object", "-w", "--stdin"], limit_s=20, sent=b"x" * 300_000).stdout.decode()
+    monkeypatch.setattr(git, "MOST_BYTES", 1 << 17)
+    if words[0] == "log":
+        person = ["-c", "user.name=k", "-c", "user.email=k@x"]
+        message = ("긴 글 " * 99_999).encode()
+        git.run(["-C", str(repo), *person, "commit", "--allow-empty", "-qF", "-"], limit_s=20, sent=message)
+        blob = "HEAD"
+    with pytest.raises(OSError, match="git gives more than"):
+        git.run(["-C", str(repo), *words, blob.strip()], limit_s=20)
 
 
 def test_a_folder_lies_as_older_versions_read_it(tmp_path: Path) -> None:

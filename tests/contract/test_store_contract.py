@@ -1,7 +1,5 @@
 """The contract of ports.Store, over the double and LanceDB."""
 
-from __future__ import annotations
-
 import threading
 from collections import Counter
 from typing import Any

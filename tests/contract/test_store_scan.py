@@ -1,7 +1,5 @@
 """Scans of a whole store: every event and memory, each once."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from threading import Thread
 

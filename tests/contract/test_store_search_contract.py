@@ -1,7 +1,5 @@
 """Search contract of ports.Store, over the double and LanceDB."""
 
-from __future__ import annotations
-
 import pytest
 
 from memlayer.errors import StoreError

@@ -1,7 +1,5 @@
 """The store's usages: idempotent, queried, deleted with memory or prompt."""
 
-from __future__ import annotations
-
 from memlayer.model import CITED, OPENED, SHOWN, Usage, usage_of
 from memlayer.ports import Selection, Store, UsageQuery
 from tests.support.store_rows import make_event, make_memory

@@ -1,7 +1,5 @@
 """A server on this machine is asked by no proxy; a variable of the network that is wrong is named in a line."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import http.client
@@ -103,7 +101,7 @@ def chat_with(provider: str, url: str) -> None:
 
 
 def question_to(provider: str, url: str) -> None:
-    Questions(endpoint(provider, url), "m", 0.1).complete("s", "배포 요일", max_tokens=16, deadline_s=20)
+    Questions(endpoint(provider, url), "m").complete("s", "배포 요일", max_tokens=16, deadline_s=20)
 
 
 def embed_with(provider: str, url: str) -> None:

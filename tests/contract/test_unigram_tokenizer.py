@@ -1,7 +1,5 @@
 """The lean tokenizer gives the same ids as the `tokenizers` library."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Vectors in memory: near rows are found at any size and change."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray

@@ -1,7 +1,5 @@
 """Words in memory: BM25 order after changes, and the table's rows."""
 
-from __future__ import annotations
-
 import math
 import random
 import threading

@@ -1,7 +1,5 @@
 """Limits for a process: disk, permissions, processes, a shifted clock."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

@@ -3,8 +3,6 @@
 The daemon ends with the test.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

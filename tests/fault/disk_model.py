@@ -5,8 +5,6 @@ fsync of a file makes its bytes durable, fsync of a folder makes its entries dur
 anything may be. Real file systems are kinder, each in its own way.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import re
@@ -83,8 +81,8 @@ class File:
 class Folder:
     """A folder's entries now, and those that are on the platter."""
 
-    now: dict[str, File | Folder] = field(default_factory=dict)
-    kept: dict[str, File | Folder] = field(default_factory=dict)
+    now: "dict[str, File | Folder]" = field(default_factory=dict)
+    kept: "dict[str, File | Folder]" = field(default_factory=dict)
 
 
 class Disk:

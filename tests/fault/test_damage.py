@@ -4,8 +4,6 @@ doctor says so, and one command repairs everything repairable. Events are never 
 stands in store/damaged afterwards, byte for byte. MEMLAYER_TORTURE=1 tries every damage on every table.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -198,7 +196,7 @@ def test_repair_mends_damage(damaged: tuple[Path, Path], table: str, damage: Dam
         hook = HookRunner(ROOT, home, project)
         hook.forbid_background()
         hook.turn("s2", "new", "and a new turn after the damage", "it is kept as well, 새 턴")
-        done = run_verb(home, "store", "repair", "--json")
+        done = run_verb(home, "doctor", "repair", "--json")
         assert done.returncode == 0, done.stderr
         repaired = json.loads(done.stdout)
         assert daemon.call("stats")["by_category"]["conversation"] == TURNS + 1
@@ -230,7 +228,7 @@ def test_unrecoverable_damage_is_reported(damaged: tuple[Path, Path]) -> None:
         assert state == "fail" and "events" in says and "%d cannot be read" % (2 * OLD + 1) in says
         # Memories and index of the lost events are whole: nothing is missing from recall.
         assert [number for number in range(TURNS) if not found(daemon, project, number)] == []
-        assert json.loads(run_verb(home, "store", "repair", "--json").stdout)["aside"]
+        assert json.loads(run_verb(home, "doctor", "repair", "--json").stdout)["aside"]
         assert diagnosis(home)["store"] == ("ok", "open")
         assert daemon.call("stats")["events"] == 2 * (TURNS - OLD)
         assert daemon.call("stats")["by_category"]["conversation"] == TURNS
@@ -280,7 +278,7 @@ def test_vanished_files_under_daemon(damaged: tuple[Path, Path], table: str) -> 
         daemon.wait_for(lambda: "damaged" in (home / "logs" / "daemon.log").read_text(), "word of the damage", 40.0)
         state, says = diagnosis(home)["store"]
         assert state == ("warn" if table == "chunks" else "fail") or says == "open", says
-        done = run_verb(home, "store", "repair", "--json")
+        done = run_verb(home, "doctor", "repair", "--json")
         assert done.returncode == 0, done.stderr
         assert [number for number in range(TURNS) if not found(daemon, project, number)] == []
         assert daemon.call("status")["pid"] == pid

@@ -3,8 +3,6 @@
 They would keep their place on the disk, and their bytes.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -4,8 +4,6 @@ A begun deletion is finished, and nothing is half gone. MEMLAYER_TORTURE=<n> kil
 a round takes seconds, for it tells, erases and restarts.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import random

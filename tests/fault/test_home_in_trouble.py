@@ -4,8 +4,6 @@ Also one that is gone, a clock set back, and no process to be had. The host is u
 once the cause is gone, and doctor names the fault.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

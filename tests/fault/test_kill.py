@@ -4,8 +4,6 @@ Each event that a hook acknowledged is in the store, exactly once. MEMLAYER_TORT
 (default 40), MEMLAYER_SEED another course of events.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 import random

@@ -4,8 +4,6 @@ Nothing is lost, doubled or misplaced; memory and time are bounded. MEMLAYER_TOR
 of 200 turns, a transcript of 500 MB. The soak is bench/soak.py.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -3,8 +3,6 @@
 The daemon answers again when it is over.
 """
 
-from __future__ import annotations
-
 import json
 import resource
 import socket

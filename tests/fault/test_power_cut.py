@@ -5,8 +5,6 @@ of a disk that keeps only fsynced bytes builds the tree that each cut leaves; th
 daemon's part in a seeded sample (MEMLAYER_TORTURE=<cuts>, default 40).
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -36,7 +34,7 @@ SEED = 20261119
 DURABLE = "".join("\\x%02x" % byte for byte in b"durable 0\n")
 Tree = dict[str, bytes | None]
 pytestmark = [
-    pytest.mark.skipif(shutil.which("strace") is None, reason="strace shows the system calls; it is not installed"),
+    pytest.mark.skipif(shutil.which("strace") is None, reason="strace shows the system calls; it is not installed")
 ]
 
 

@@ -3,8 +3,6 @@
 With a real daemon: the last change of each holds.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -38,9 +36,9 @@ def test_pin_outlives_its_damaged_file(home: Path, project: Path) -> None:
         daemon.start()
         daemon.wait_for(lambda: daemon.call("status")["store"] == "open", "store")
         assert diagnosis(home)["store"][0] == "fail"
-        repaired = json.loads(run_verb(home, "store", "repair", "--json").stdout)
+        repaired = json.loads(run_verb(home, "doctor", "repair", "--json").stdout)
         assert repaired["memories"] >= 2 and repaired["in_doubt"] == []
         found = {one["text"]: one["pinned"] for one in daemon.call("list", category="core")["memories"]}
         assert found == {"배포는 화요일 오전에만 한다": True, "the staging port is 9443": False}
         assert diagnosis(home)["store"] == ("ok", "open")
-        assert "brought back: 0 events, 0 memories" in run_verb(home, "store", "repair").stdout.lower()
+        assert run_verb(home, "doctor", "repair").stdout == "Nothing to repair.\n"

@@ -1,7 +1,5 @@
 """kill -9 in the middle of push and pull: nothing doubled, nothing lost, the same everywhere."""
 
-from __future__ import annotations
-
 import os
 import random
 import subprocess

@@ -1,7 +1,5 @@
 """A share of a thousand sessions: one commit each at most, few live files, and all of it on the other machine."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

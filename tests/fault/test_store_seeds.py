@@ -1,7 +1,5 @@
 """The store's properties with more seeds than the fast tests have."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from pathlib import Path

@@ -3,8 +3,6 @@
 Verbs that need to write nothing still work.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess
@@ -76,6 +74,27 @@ def test_unwritable_home_stops_no_verb(home: Path, project: Path) -> None:
     finally:
         home.chmod(0o700)
     assert found.returncode == 1 and "fail" in found.stdout and "Traceback" not in found.stderr
+
+
+@pytest.mark.parametrize("locked", ["", "daemon.lock", "logs", "logs/daemon.err"])
+def test_verb_without_a_daemon_names_what_cannot_be_written(home: Path, project: Path, locked: str) -> None:
+    (home / "logs").mkdir(parents=True, mode=0o700)
+    (home / "daemon.lock").touch()
+    if locked.endswith(".err"):
+        (home / locked).touch()
+    (home / locked).chmod(0o500)
+    try:
+        for words in (("search", "배포 요일"), ("list",)):
+            done = verb(home, project, *words, confined=True)
+            assert done.returncode == 1 and done.stderr.startswith(
+                f"memlayer: no daemon can start: {home / locked} cannot be written."
+            ), done.stderr
+            assert done.stderr.count("\n") == 1
+        assert "cannot be written" in verb(home, project, "doctor", confined=True).stdout
+    except NotHere as why:
+        pytest.skip(str(why))
+    finally:
+        (home / locked).chmod(0o700)
 
 
 def test_full_disk_allows_reading(home_on_small_disk: Path, project: Path) -> None:

@@ -3,8 +3,6 @@
 The plugin is a copy; the user has a home and a project.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

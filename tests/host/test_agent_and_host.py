@@ -1,7 +1,5 @@
 """A fact told to the agent is recalled in the real host, and the other way round."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterator
 

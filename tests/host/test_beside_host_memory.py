@@ -1,7 +1,5 @@
 """Beside the host's own memory: rules after compactions, subagents, and its MEMORY.md."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
@@ -72,7 +70,7 @@ def test_host_memory_is_searched_and_not_repeated(claude: Claude) -> None:
     silent = claude("Which database did we move the order events to, and why?").turn
     notes = [line for line in silent.injected("UserPromptSubmit").splitlines() if line.startswith("- [mem:")]
     assert not any("ClickHouse" in line for line in notes), notes
-    claude.memlayer("stats", "--files", "--now")
+    claude.memlayer("stats", "--files")
     hits = claude.memlayer("search", "정산 배치 새벽")["hits"]
     assert any("새벽 3시" in hit["snippet"] for hit in hits), json.dumps(hits, ensure_ascii=False)
     claude.settle()

@@ -1,7 +1,5 @@
 """The session's own model writes a note in the real host, once the person said yes, and the next start tells it."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -46,7 +44,7 @@ def test_next_start_tells_what_the_sessions_model_wrote(writing: Claude) -> None
     said = first.turns[-1].last_user_text
     assert said.startswith("Remembered as [mem:"), (said, first.stdout)
     writing.settle()
-    [note] = writing.memlayer("list", "--category", "core")["memories"]
+    [note] = writing.memlayer("list", "core")["memories"]
     assert (note["text"], note["kind"], note["subject"]) == (NOTE["text"], "preference", "정산")
     assert not (writing.home / ".claude" / "settings.json").exists()
     start = run(writing, "안녕하세요").turns[0].injected("SessionStart")
@@ -57,11 +55,11 @@ def test_next_start_tells_what_the_sessions_model_wrote(writing: Claude) -> None
 def test_without_the_permission_nothing_is_written(writing: Claude) -> None:
     run(writing, PROMPT)
     writing.settle()
-    assert writing.memlayer("list", "--category", "core")["memories"] == []
+    assert writing.memlayer("list", "core")["memories"] == []
 
 
 def test_run_that_nobody_typed_is_not_asked(writing: Claude) -> None:
     asked = writing(PROMPT, environ=AS_RUN)
     assert BY_SESSION_LINE not in asked.turn.text
     writing.settle()
-    assert writing.memlayer("list", "--category", "core")["memories"] == []
+    assert writing.memlayer("list", "core")["memories"] == []

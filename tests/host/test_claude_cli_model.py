@@ -3,8 +3,6 @@
 The request that reaches the API, and that nothing else happens.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -152,7 +150,7 @@ def test_host_call_is_no_turn(claude: Claude, api: MessagesApi) -> None:
     claude.settle()
 
     def memories(category: str) -> list[str]:
-        return [one["text"] for one in claude.memlayer("list", "--category", category)["memories"]]
+        return [one["text"] for one in claude.memlayer("list", category)["memories"]]
 
     assert settle(lambda: memories("core") == [DECISION]), memories("core")
     assert settle(lambda: SUMMARY in memories("daily")), memories("daily")

@@ -3,8 +3,6 @@
 Memories are flushed before it, once a cycle, and the question to the model is no memory.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable
@@ -22,7 +20,7 @@ pytestmark = [pytest.mark.host, pytest.mark.timeout(300)]
 
 FACT = "결제 재시도는 최대 세 번으로 하기로 했어. 토스 한도 때문이야."
 ANSWER = "네, 재시도를 최대 세 번으로 제한했습니다. `app/pay/retry.py` 에 있습니다."
-WINDOW = 60_000
+MODEL, WINDOW = "claude-haiku-4-5", 200_000  # the newest host's usual model has a larger one
 SECTIONS = ("Task Overview", "Work Completed", "Important Context", "Current State")
 LIMIT = WINDOW - 24_000
 
@@ -33,7 +31,8 @@ def settings(claude: Claude, **flush: Any) -> None:
     A hook that comes before it only keeps its event.
     """
     claude.memlayer_home.mkdir(mode=0o700, exist_ok=True)
-    chosen = {"flush": {"context_window": WINDOW, **flush}, "embedding": {"provider": "none"}}
+    claude.extra_environ["ANTHROPIC_MODEL"] = MODEL
+    chosen = {"flush": flush, "embedding": {"provider": "none"}}
     (claude.memlayer_home / "config.yaml").write_text(json.dumps(chosen), encoding="utf-8")
     claude.settle()
 

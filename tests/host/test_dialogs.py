@@ -1,7 +1,5 @@
 """What the person says in the real host's dialogs, shown by another program over stream-json."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 
@@ -72,10 +70,7 @@ def test_answers_and_refusals_stand_in_their_turns(claude: Claude) -> None:
         finally:
             process.kill()
     assert sorted(claude.memory_texts()) == sorted(
-        [
-            f"User: DB 정하자\n> {QUESTION}\n{ANSWER}\nAssistant: 네.",
-            f"User: 배포해 줘\n{WORDS}\nAssistant: 네.",
-        ]
+        [f"User: DB 정하자\n> {QUESTION}\n{ANSWER}\nAssistant: 네.", f"User: 배포해 줘\n{WORDS}\nAssistant: 네."]
     )
     counts = claude.memlayer("import")
     assert (counts["new"], counts["known"]) == (0, 6), counts

@@ -3,8 +3,6 @@
 Its choice of the interpreter, and that nothing can fail the host.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -18,7 +16,8 @@ from tests.support.host.plugin_copy import REPOSITORY
 
 TELL = "import sys; sys.stdout.write(sys.executable + '|' + __file__ + '|' + sys.stdin.read())\n"
 STEMS = [
-    "session_start", "user_prompt_submit", "user_prompt_expansion", "post_tool_use", "post_tool_use_failure", "stop",
+    "session_start", "user_prompt_submit", "user_prompt_expansion", "pre_tool_use", "post_tool_use",
+    "post_tool_use_failure", "stop",
     "session_end", "pre_compact", "post_compact", "subagent_start", "task_created", "task_completed",
 ]  # fmt: skip
 
@@ -43,6 +42,7 @@ def home(tmp_path: Path) -> Path:
     folder = tmp_path / "my home"
     folder.mkdir()
     (folder / "python").write_text(sys.executable + "\n")
+    (folder / "actions").write_text("npm\n")  # the hook before a call ends without it
     return folder
 
 
@@ -157,3 +157,10 @@ def registered_commands() -> list[str]:
     """Every command of hooks.json."""
     events = json.loads((REPOSITORY / "hooks.json").read_text())["hooks"]
     return [hook["command"] for groups in events.values() for group in groups for hook in group["hooks"]]
+
+
+def test_hook_before_a_call_starts_nothing_without_a_lesson(root: Path, home: Path) -> None:
+    assert launch(root, "pre_tool_use", MEMLAYER_HOME=str(home)).stdout
+    for change in (lambda: (home / "actions").write_text(""), (home / "actions").unlink):
+        change()
+        assert launch(root, "pre_tool_use", MEMLAYER_HOME=str(home)).stdout == ""

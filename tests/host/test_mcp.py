@@ -3,8 +3,6 @@
 The model looks for itself.
 """
 
-from __future__ import annotations
-
 import json
 import re
 

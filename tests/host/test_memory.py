@@ -3,8 +3,6 @@
 They stand in the API request of a later session, and only there.
 """
 
-from __future__ import annotations
-
 import re
 import time
 import uuid

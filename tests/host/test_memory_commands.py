@@ -4,8 +4,6 @@ The next session knows a remembered statement, and the commands about it answer.
 UserPromptExpansion hook, which this host must run before the command.
 """
 
-from __future__ import annotations
-
 import re
 import uuid
 
@@ -55,7 +53,7 @@ def test_list_show_history_reach_model(claude: Claude) -> None:
     assert "One memory at a time" in told
     told = answer(claude, "/memory-history " + found.group(1))
     assert "current" in told and "replaced" in told and "port 8080" in told
-    assert "no category" in answer(claude, "/memory-list $(touch made)")
+    assert "is not one of" in answer(claude, "/memory-list $(touch made)")
     assert not list(claude.project.rglob("made"))
 
 

@@ -1,7 +1,5 @@
 """A finished session of the real host becomes notes, and the next one is given them."""
 
-from __future__ import annotations
-
 import json
 import re
 
@@ -52,7 +50,7 @@ def test_session_is_read_once_and_the_next_knows(claude: Claude, api: MessagesAp
     claude.settle()
 
     def cores() -> list[str]:
-        return [row["text"] for row in claude.memlayer("list", "--category", "core")["memories"]]
+        return [row["text"] for row in claude.memlayer("list", "core")["memories"]]
 
     assert settle(lambda: CAUSE in cores()), claude.memlayer("notes", "status")
     assert not any("5433" in text for text in cores())
@@ -95,9 +93,7 @@ def test_model_opens_a_note_from_its_headline(claude: Claude, api: MessagesApi) 
     claude.memlayer("notes", "on", "--provider", "claude-cli", "--yes")
     claude(PROMPT)
     claude.settle()
-    assert settle(lambda: HEADLINE in str(claude.memlayer("list", "--category", "core"))), claude.memlayer(
-        "notes", "status"
-    )
+    assert settle(lambda: HEADLINE in str(claude.memlayer("list", "core"))), claude.memlayer("notes", "status")
     opening.append(True)
     allowed = json.dumps({"permissions": {"allow": [DETAILS]}})
     run = claude.run(

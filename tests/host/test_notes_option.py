@@ -1,7 +1,5 @@
 """The plugin's own setting of notes in the real host: a yes of the person, never of a project."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path
@@ -64,7 +62,7 @@ def test_yes_at_installing_has_sessions_read_and_a_no_ends_it(claude: Claude, ap
     claude.settle()
 
     def cores() -> list[str]:
-        return [row["text"] for row in claude.memlayer("list", "--category", "core")["memories"]]
+        return [row["text"] for row in claude.memlayer("list", "core")["memories"]]
 
     assert settle(lambda: CAUSE in cores()), state_of(claude)
     assert (state_of(claude)["is_on"], state_of(claude)["use"]["provider"]) == (True, "claude-cli")

@@ -3,8 +3,6 @@
 However it was installed.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A conversation that goes on behind an earlier answer, as `/rewind` has it, with the real host."""
 
-from __future__ import annotations
-
 import json
 import uuid
 from pathlib import Path
@@ -18,7 +16,7 @@ FRIDAY = "이제부터 배포는 금요일에 하지 마"
 
 def rules(claude: Claude) -> list[str]:
     claude.settle()
-    return [row["text"] for row in claude.memlayer("list", "--category", "core")["memories"]]
+    return [row["text"] for row in claude.memlayer("list", "core")["memories"]]
 
 
 def first_answer(transcript: Path) -> str:

@@ -1,7 +1,5 @@
 """The line about a kept rule: the person sees it, the model does not."""
 
-from __future__ import annotations
-
 import json
 import re
 
@@ -33,10 +31,10 @@ def test_kept_rule_is_shown_once_to_person_alone(claude: Claude) -> None:
     assert requests and not any(KEEPS in json.dumps(request.body, ensure_ascii=False) for request in requests)
     undone = claude(found[1]).turn.text.partition("Output of memlayer:")[2]
     assert "Dropped" in undone, undone
-    assert found[2] not in claude.printed("list", "--category", "core")
-    assert RULE in claude.printed("list", "--category", "conversation")
+    assert found[2] not in claude.printed("list", "core")
+    assert RULE in claude.printed("list", "conversation")
     claude("/memory-review undo")
-    assert found[2] in claude.printed("list", "--category", "core")
+    assert found[2] in claude.printed("list", "core")
     assert claude.hook_failures() == []
 
 

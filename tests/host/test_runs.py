@@ -1,7 +1,5 @@
 """Sessions of the real host that a person types, and those that `claude -p` begins."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os
@@ -35,7 +33,7 @@ SCREEN = struct.pack("HHHH", 40, 120, 0, 0)
 
 
 def listed(claude: Claude) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = claude.memlayer("list", "--category", "core")["memories"]
+    rows: list[dict[str, Any]] = claude.memlayer("list", "core")["memories"]
     return rows
 
 

@@ -1,7 +1,5 @@
 """The real host's own task lists, in memlayer and in the next session."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -56,9 +54,9 @@ def test_tasks_of_the_model_are_listed_and_stand_in_the_next_start_27_6_27_12(cl
         (("TaskUpdate", {"taskId": "3", "status": "completed"}),),
     )
     assert claude.hook_failures() == []
-    assert listed(claude, "--status", "all") == {FIRST: "in_progress", SECOND: "blocked", THIRD: "done"}
+    assert listed(claude, "all") == {FIRST: "in_progress", SECOND: "blocked", THIRD: "done"}
     assert set(listed(claude)) == {FIRST, SECOND}
-    assert listed(claude, "--blocked") == {SECOND: "blocked"}
+    assert listed(claude, "blocked") == {SECOND: "blocked"}
     assert "waits for " + FIRST in claude.printed("task", "list")
     started = session(claude).turns[0].text
     assert f"open: {FIRST}" in started and f"open: {SECOND}" in started

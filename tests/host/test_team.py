@@ -1,7 +1,5 @@
 """In the real host a decision that one person promoted is in a colleague's start, with its author."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 Its own transcript of them brings nothing a second time.
 """
 
-from __future__ import annotations
-
 import re
 
 import pytest
@@ -44,11 +42,7 @@ def test_tool_calls_stored_once(claude: Claude) -> None:
     [turn] = [one for one in claude.memlayer("list")["memories"] if one["category"] == "conversation"]
     [shown] = claude.memlayer("show", turn["id"])["matches"]
     tools = sorted(event["text"].split("\n")[0] for event in shown["events"] if event["kind"] == "tool")
-    assert tools == [
-        "Bash failed: ls no-such-folder",
-        "Bash: echo 안녕 && ls",
-        "Write: %s" % (project / "deploy.sh"),
-    ]
+    assert tools == ["Bash failed: ls no-such-folder", "Bash: echo 안녕 && ls", "Write: %s" % (project / "deploy.sh")]
     took = [event["text"].split("\n")[-1] for event in shown["events"] if event["kind"] == "tool"]
     assert all(re.fullmatch(r"took (\d+ ms|\d+\.\d s)", line) for line in took), took
     assert turn["text"] == "User: %s\nAssistant: %s" % (ASKED, ANSWERED)

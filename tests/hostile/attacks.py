@@ -3,8 +3,6 @@
 Each carries the word `미끼` (bait) so that a search finds it.
 """
 
-from __future__ import annotations
-
 import re
 
 ESC = "\x1b"

@@ -3,8 +3,6 @@
 Recorded stdin, bent byte by byte and value by value, repeatably.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

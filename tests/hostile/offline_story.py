@@ -4,8 +4,6 @@ Run as python offline_story.py FOLDER. Two sessions through real hooks, a daemon
 line. Prints the results as JSON.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,12 +1,13 @@
 """Pictures, fonts, dumps and minified files in a text: their kind and length in their place."""
 
-from __future__ import annotations
-
 import base64
+import binascii
 import itertools
 import json
+import quopri
 import random
 import re
+import uuid
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,17 @@ def xxd(data: bytes, group: int, shown: bool = True) -> str:
         cells = " ".join(row[i : i + group].hex() for i in range(0, 16, group))
         rows.append("%08x: %s" % (at, cells) + ("  " + "".join(chr(b) if 32 <= b < 127 else "." for b in row)) * shown)
     return "\n".join(rows)
+
+
+def rows(text: str, width: int) -> str:
+    return "\n".join(text[at : at + width] for at in range(0, len(text), width))
+
+
+def hex_rows(data: bytes, width: int, joint: str, end: str = "", group: int = 1) -> str:
+    parts = [data[at : at + width] for at in range(0, len(data), width)]
+    return "\n".join(
+        joint.join(part[at : at + group].hex() for at in range(0, len(part), group)) + end for part in parts
+    )
 
 
 def minified_code() -> str:
@@ -101,7 +113,41 @@ BLOBS: dict[str, tuple[str, str]] = {
         "minified",
     ),
 }
-DUMPS = ("hex dump", "hexdump -C", "xxd -g4", "sparse dump", "squeezed dump")  # of rows: words stand above or below
+UU = "".join(binascii.b2a_uu(BYTES[at : at + 45]).decode() for at in range(0, len(BYTES), 45)).rstrip("\n")
+WORDS = b"The quick brown fox jumps over the lazy dog while the build is red. " * 12
+# Encoders write rows of one length. The first nine were written before the rule, the others held out.
+ROWS: dict[str, tuple[str, str]] = {
+    "base64 of 28 signs a line": (rows(B64, 28), "base64"),
+    "base64 of 12 signs a line": (rows(B64, 12), "base64"),
+    "base64 numbered": ("\n".join("%6d\t%s" % pair for pair in enumerate(rows(B64, 24).split("\n"), 1)), "base64"),
+    "modulus": (hex_rows(BYTES[:600], 20, ":", ":"), "hex"),
+    "quoted-printable": (quopri.encodestring("고객 주문이 두 번 결제되었습니다.".encode() * 15).decode(), "quoted"),
+    "quoted-printable latin": (
+        quopri.encodestring("dépêche à côté élevé où ".encode("latin1") * 40).decode(),
+        "quoted",
+    ),
+    "uuencode": (UU, "unbroken"),
+    "rows of zeros": (hex_rows(b"".join(bytes(14) + BYTES[at : at + 2] for at in range(0, 100, 2)), 16, " "), "hex"),
+    "rows of words": (hex_rows(WORDS, 16, " "), "hex"),
+    "base64 quoted": ("\n".join("> " + line for line in rows(B64, 16).split("\n")), "base64"),
+    "base64 indented": ("\n".join("      " + line for line in rows(B64, 20).split("\n")), "base64"),
+    "base64 in literals": ("\n".join('    "%s\\n"' % line for line in rows(B64, 20).split("\n")), "base64"),
+    "base64 in commas": (",\n".join('"%s"' % line for line in rows(B64, 16).split("\n")), "base64"),
+    "url base64": (rows(base64.urlsafe_b64encode(BYTES).decode(), 28), "base64"),
+    "SSH key": (rows(B64, 70), "base64"),
+    "colons in a row": (hex_rows(BYTES[:300], 300, ":"), "hex"),
+    "dashes": (hex_rows(BYTES[:1000], 16, "-").upper(), "hex"),
+    "quoted-printable bytes": (quopri.encodestring(BYTES[:600]).decode("latin1"), "quoted"),
+    "uuencode quoted": ("\n".join("> " + line for line in UU.split("\n")), "unbroken"),
+    "xxd -p": (rows(HEX, 30), "hex"),
+    "words in groups": (hex_rows(WORDS, 16, " ", group=2), "hex"),
+    "od -t x4": (hex_rows(BYTES, 16, " ", group=4), "hex"),
+    "base85 in lines": (rows(base64.b85encode(BYTES).decode(), 80), "unbroken"),
+    "ascii85": (base64.a85encode(BYTES, wrapcol=76).decode(), "unbroken"),
+}
+BLOBS |= ROWS
+# Words stand above or below rows.
+DUMPS = ("hex dump", "hexdump -C", "xxd -g4", "sparse dump", "squeezed dump", *ROWS)
 TOLD = re.compile(r"\[… ([^\]…]+), ([\d,]+) characters …\]")
 
 HARMLESS: dict[str, str] = {
@@ -148,8 +194,38 @@ HARMLESS: dict[str, str] = {
         "@@ -%d,3 +%d,3 @@\n-    return round(x, %d)\n+    return bankers(x, %d)" % (i, i, i, i) for i in range(40)
     ),
     "pretty JSON": json.dumps([{"id": i, "name": "주문 %d" % i} for i in range(60)], indent=2, ensure_ascii=False),
+    "orders": ", ".join(str(100_000 + 7 * i) for i in range(70)),
+    "orders in a sentence": "다음 주문번호를 환불해: %s 그리고 알려줘"
+    % ",".join(str(4_100_000 + i) for i in range(220)),
+    "ports": "close these ports: " + ", ".join(str(3_000 + 11 * i) for i in range(60)),
+    "seconds": "지연 시간(ms): " + "; ".join(str(17 * i % 900) for i in range(80)),
+    "UUIDs in lines": "\n".join(str(uuid.UUID(bytes=RNG.randbytes(16))) for _ in range(60)),
+    "UUIDs in a row": "이 id들을 지워: " + ",".join(str(uuid.UUID(bytes=RNG.randbytes(16))) for _ in range(60)),
+    "UUIDs in quotes": "\n".join('"%s",' % uuid.UUID(bytes=RNG.randbytes(16)) for _ in range(40)),
+    "hashes alone": "\n".join(RNG.randbytes(20).hex() for _ in range(40)),
     "list of files": " ".join("src/payments/module_%d.py" % i for i in range(120)),
     "import line": "from shop.payments import " + ", ".join("rounding_mode_%d" % i for i in range(40)),
+    "fingerprint": "지문은 %s 이야" % hex_rows(BYTES[:32], 32, ":"),
+    "fingerprints": hex_rows(RNG.randbytes(200), 20, ":").upper(),
+    "MAC addresses": hex_rows(RNG.randbytes(240), 6, ":"),
+    "IPv6": "\n".join(":".join("%x" % RNG.randrange(65_536) for _ in range(8)) for _ in range(20)),
+    "IPv6 in full": hex_rows(RNG.randbytes(320), 16, ":", group=2),
+    "short ids": "\n".join("".join(RNG.choices("ABCDEFGHabcdefgh0123456789", k=20)) for _ in range(40)),
+    "ids with dashes": "\n".join("".join(RNG.choices("ABCDEFabcdef0123456789-_", k=11)) for _ in range(40)),
+    "short hashes": hex_rows(RNG.randbytes(240), 4, ""),
+    "ULIDs": "\n".join("01H" + "".join(RNG.choices("0123456789ABCDEFGHJKMNPQRS", k=23)) for _ in range(30)),
+    "git log": "\n".join("* %s 결제 모듈 고침 %d" % (RNG.randbytes(4).hex(), i) for i in range(50)),
+    "clock": "\n".join("%02d:%02d:%02d" % (i % 24, i % 60, i * 7 % 60) for i in range(60)),
+    "link of Hangul": "https://shop.example/s?q=" + "%EA%B2%B0%EC%A0%9C" * 20,
+    "assignments": "\n".join("A%d=BC%d" % (i, i) for i in range(80)),
+    "capitals in rows": "\n".join(
+        "MAKE THE ORDER %02d READY FOR THE TRUCK AND CALL THE DRIVER NOW" % i for i in range(20)
+    ),
+    "words in rows": "\n".join(["rounding", "payments", "checkout", "discount", "database"] * 10),
+    "decimal rows": "\n".join(" ".join("%02d" % RNG.randrange(100) for _ in range(16)) for _ in range(20)),
+    "serial numbers": "\n".join("-".join("".join(RNG.choices("ABCDE23456", k=5)) for _ in range(5)) for _ in range(20)),
+    "Korean in rows": "\n".join("주문 %03d 는 서울 창고에서 나간다" % i for i in range(30)),
+    "integrity": "\n".join("sha256-%s" % base64.b64encode(RNG.randbytes(32)).decode() for _ in range(20)),
     "long command": "docker run --rm " + " ".join("-e SHOP_OPTION_%d=value%d" % (i, i) for i in range(80)),
 }
 

@@ -3,8 +3,6 @@
 They are gone after redaction, and named. Others maintain that detector.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Blocks that an editor or the host adds before a prompt: their content is nobody's words."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -53,6 +51,21 @@ ADDED = [
     ("<ide_selection>%s</ide_selection>\n" % LINES, "`</ide_selection>` 앞에 빈 줄을 넣어"),
     ("<post_tool_hook>%s</post_tool_hook>\n" % FOREIGN, WORDS),
     ("<recently_viewed_files>%s</recently_viewed_files>\n" % FOREIGN, WORDS),
+    ("<ide:selection>%s</ide:selection>\n" % LINES, WORDS),
+    ("<ide_selection >%s</ide_selection >\n" % LINES, WORDS),
+    ("<user_info>OS: linux\n%s</user_info>\n<rules>%s</rules>\n" % (FOREIGN, FOREIGN), WORDS),
+    ('<attached-file path="pay.py">%s</attached-file>\n' % LINES, WORDS),
+    ("<ide_opened_file>%s</ide_opened_file>\n" % FOREIGN, "왜 </ide_opened_file> 뒤에 빈 줄이 와?"),
+]
+
+# (prompt, the person's words in it): blocks that do not stand before all words.
+WITHIN = [
+    ("고쳐줘\n<system-reminder>%s</system-reminder>" % FOREIGN, "고쳐줘\n"),
+    ("고쳐줘\n\n<system-reminder>\n%s\n</system-reminder>\nand test it" % FOREIGN, "고쳐줘\n\n\nand test it"),
+    ("fix it <system-reminder>\n%s\n</system-reminder>" % FOREIGN, "fix it "),
+    ("<system-reminder>%s</system-reminder>\n고쳐줘\n<system-reminder>b</system-reminder>\n" % FOREIGN, "고쳐줘\n\n"),
+    ("[Image #1] <ide_selection>%s</ide_selection>\n왜 이래?" % LINES, "[Image #1]\n\n왜 이래?"),
+    ("[Image #1]\n<ide_opened_file>%s</ide_opened_file>\nwhy?" % FOREIGN, "[Image #1]\n\nwhy?"),
 ]
 
 STAYS = [
@@ -84,6 +97,37 @@ STAYS = [
     "<ide_selection>\nthe tag is never closed, 이 줄부터",
     "if a < ide_selection and b > 3: pass",
     "ide_selection 블록을 지워줘",
+    "<ide_selection>foo = 1</ide_selection> 가 프롬프트 앞에 붙는데 왜 그래?",
+    "<ide_selection>이 뭐고 </ide_selection>은 어디서 닫혀?",
+    "<ide_selection>은 열리는데\n왜 </ide_selection>은 안 와?",
+    "<ide_selection>opens and </ide_selection> closes, who writes them?",
+    "<ide_selection>%s</ide_selection>\nwhy does the host send me this ide_selection thing?" % LINES,
+    "<ide_selection>%s</ide_selection>\n왜 <ide_selection>이 붙어?" % LINES,
+    "<system-reminder>%s</system-reminder>\nsystem-reminder는 누가 보내?" % LINES,
+    "왜 <system-reminder>x</system-reminder>가 내 말에 붙어?",
+    "고쳐줘\n<system-reminder>%s</system-reminder>\n이 system-reminder는 누가 보내?" % FOREIGN,
+    "<rules>우리는 원화만 쓴다</rules>\n반올림은?",
+    *(
+        "<%s>%s</%s>\n이 설정이 왜 안 읽혀?" % (name, value, name)
+        for name, value in (
+            ("file_name", "main report.txt"),
+            ("git_branch", "release for 결제"),
+            ("open_hours", "9 to 18, 주말은 쉼"),
+            ("layout_width", "640 px"),
+            ("selected_item", "둘째 줄"),
+            ("git_repository", "shop core"),
+            ("active_users", "12 of 30"),
+            ("window_title", "주문 목록"),
+            ("editor_font", "D2Coding 13"),
+            ("workspace_name", "shop main"),
+            ("system_locale", "ko KR"),
+            ("environment_name", "staging 서울"),
+            ("terminal_color", "dark blue"),
+            ("current_price", "12 000 원"),
+            ("current_file", "report.txt"),
+            ("cursor_shape", "thin bar"),
+        )
+    ),
     "결제 모듈을 고쳐줘\n<ide_selection>lines that I put here myself</ide_selection>",
 ]
 
@@ -92,6 +136,11 @@ STAYS = [
 def test_block_before_the_words_is_not_the_persons(added: str, words: str) -> None:
     assert own_words(added + words).strip() == words
     assert not is_noise(added + words)
+
+
+@pytest.mark.parametrize(("prompt", "words"), WITHIN)
+def test_block_within_the_words_is_not_the_persons(prompt: str, words: str) -> None:
+    assert own_words(prompt).strip() == words.strip()
 
 
 @pytest.mark.parametrize("prompt", STAYS)

@@ -4,8 +4,6 @@ Exit 0, no traceback, no hang, and the daemon still answers. MEMLAYER_FUZZ=10000
 and without a daemon, and for the socket.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -3,8 +3,6 @@
 It reports swallowed errors, waiting events, and turns that only a transcript has.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import time
@@ -230,7 +228,7 @@ def test_lost_turns_are_a_failure(host: Host) -> None:
     assert host.seen() == Witnessed(sessions=1, lost=8, worst_session="s1")
     state, says, remedy = finding(host.seen())
     assert state == "fail"
-    assert "8 stand in a transcript and nowhere else" in says
+    assert "8 stand in transcripts and nowhere else" in says
     assert remedy
 
 
@@ -294,6 +292,17 @@ def test_transcript_that_was_never_found_is_named(host: Host) -> None:
     host.sessions.all()[0].read_bytes = 90  # it was read once: the host removes old ones
     assert host.seen() == Witnessed(left_out=1)
     assert finding(host.seen())[0] == "ok"
+
+
+@pytest.mark.parametrize("said", ["배포 언제?", "/memory-doctor 뒤에 물어본 말", "when do we ship?"])
+def test_a_session_that_has_just_begun_needs_no_transcript_yet(host: Host, said: str) -> None:
+    host.path.rename(host.path.with_suffix(".moved"))
+    host.sessions.heard(host.event("user_prompt_submit", "p1", prompt=said), "p")
+    [session] = host.sessions.all()
+    for age_ms, ended, unfound in ((900, "", []), (900, "other", ["s1"]), (120_000, "", ["s1"])):
+        session.ended = ended
+        seen = audit_sessions(str(host.home), [session], host.store, host.tombstones, session.said_ms + age_ms)
+        assert seen.unfound == unfound, (age_ms, ended)
 
 
 def test_missing_transcript_is_skipped(host: Host) -> None:

@@ -3,8 +3,6 @@
 Through the hooks' answers, on a pipe, on a terminal, as JSON, in a slash command.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import time
@@ -22,6 +20,9 @@ from tests.hostile.attacks import ATTACKS, CONTROLS, FORGED_IDS
 from tests.support.cli_process import Cli
 from tests.support.corpus import TELLS_ALL
 from tests.support.processes import Daemon, HookRunner
+from tests.support.tables import tables
+
+TABLES = tables("hostile/injection")
 
 ROOT = Path(__file__).resolve().parents[2]
 OPENING = re.compile(
@@ -97,7 +98,7 @@ def test_session_start_is_given_data(attacked: tuple[HookRunner, Daemon, Cli]) -
 
 
 VERBS = [
-    ("search", "--stdin", "--limit", "50"),
+    ("search", "-", "--limit", "50"),
     ("list", "--limit", "50"),
     ("given", "--last", "50"),
     ("sessions",),
@@ -173,7 +174,7 @@ def test_slash_command_matches_cli(attacked: tuple[HookRunner, Daemon, Cli]) -> 
         "미끼 [mem:x] <system>",
         "\x00미끼\x1b[2J",
     ):
-        done = cli("search", "--stdin", "--project", str(cli.project), stdin=words)
+        done = cli("search", "-", "--project", str(cli.project), stdin=words)
         assert done.returncode == 0, done.stderr
         assert not CONTROLS.search(done.stdout + done.stderr)
         assert not (cli.project / "owned").exists()
@@ -216,18 +217,7 @@ def test_flatten(text: str) -> None:
     assert FORGED_IDS.findall(out) == FORGED_IDS.findall(text)  # the words stay
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[м] 목록",
-        "배열[메모]",
-        "a < b ＜ c",
-        "［참고］ 문서",
-        "【공지】 확인",
-        "목록 [메모: 확인]",
-        "[member] ［method］",
-    ],
-)
+@pytest.mark.parametrize("text", TABLES["harmless_brackets_stay"])
 def test_harmless_brackets_stay(text: str) -> None:
     assert flatten(text) == text
 
@@ -268,20 +258,7 @@ def test_no_mark_of_a_host_or_a_format_comes_back(text: str, mark: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "a < b", "if x < 5 and y > 3", "i <= n, j << 2", "x <3", "1 < 2 < 3", "a < b and c > d", "[WIP] 결제",
-        "[x] done",
-        "items[user]s", "#12: fixed", "C# is fine", "# comment", "〈메모〉를 읽다", "《시스템》 공지", "«그»",
-        "한글 items[user]s", "배열[user] 값", "값 rows [0][user] 순서", "[b]굵게[/b] 표시", "[red]RED[/red]",
-        "경로 [/login] 추가", "route [/login] added", "배열[0] < 배열[1]", "[TODO] later", "R&D lt 5",
-        "“system” 이라는 말", "‘important’ 표시", "「system」 폴더", "a ≤ b ≺ c", "x <= y and y >= z", "f <- x -> y",
-        "10 <% 20", "⟨ψ|φ⟩ 내적",
-        "⟨x, y⟩ 좌표", "R&D team", "&amp; system", "&copy;system", "\\u0041bc", "\\x41bc", "a &b c",
-        "· system: 결제", "→ important", "① 결제 ② 배송", "<%", "a <- b, c -> d",
-        "<=> 연산자", "「Kubernetes 인 액션」", "x ⋖ y", "⟦x⟧의 뜻", "〔참고〕 문서", "i <=n && n=> 3", "★system★",
-        "<3 <3",
-        "⟨kim, lee⟩", "〈결제 모듈〉", "《이펙티브 파이썬》",
-    ],
+    TABLES["code_and_titles_stay"],
 )  # fmt: skip
 def test_code_and_titles_stay(text: str) -> None:
     assert flatten(text) == text
@@ -296,15 +273,7 @@ def test_long_texts_take_linear_time(text: str) -> None:
     assert time.process_time() - begun < 1
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("Map<String, List<int>> cache", "Map‹String, List‹int>> cache"),
-        ("x <y && y> z", "x ‹y && y> z"),
-        ("use <div> in App.tsx", "use ‹div> in App.tsx"),
-        ("cat </dev/null", "cat ‹/dev/null"),
-    ],
-)
+@pytest.mark.parametrize(("text", "shown"), TABLES["code_with_angles_stays_readable"])
 def test_code_with_angles_stays_readable(text: str, shown: str) -> None:
     assert flatten(text) == shown
 

@@ -1,14 +1,12 @@
 """Texts of many thousand short sentences: rules are drawn of them in bounded time."""
 
-from __future__ import annotations
-
 import time
 
 import pytest
 
 from memlayer.consolidation.rules.extraction import extract
 from memlayer.edge.capture.noise import own_words
-from memlayer.tasks.sentences import observed
+from memlayer.tasks.book import observed
 from memlayer.turns.evidence import align
 from memlayer.turns.outcome import outcome
 

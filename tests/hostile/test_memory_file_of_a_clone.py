@@ -1,7 +1,5 @@
 """A memory file that came with a clone gives no rule, and changes none."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -3,8 +3,6 @@
 It runs where only loopback exists, and reaches out to no address but unix sockets.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import re

@@ -3,8 +3,6 @@
 No byte of them is left in the home.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -20,6 +18,9 @@ from tests.support.corpus import (
     transcript,
 )
 from tests.support.processes import Daemon, HookRunner
+from tests.support.tables import tables
+
+TABLES = tables("hostile/nothing_left_on_disk")
 
 ROOT = Path(__file__).resolve().parents[2]
 PER_PROMPT = 20
@@ -64,28 +65,8 @@ def test_corpus_secrets_are_not_stored(hook: HookRunner, home: Path, tmp_path: P
     assert "You said: " in kept and "로그 봐줘" in kept
 
 
-PRIVATE = [
-    "{0} <private>{1}</private> {2}",
-    '{0} <private reason="pay" level=2>{1}</private> {2}',
-    "{0} <PRIVATE>{1}</Private> {2}",
-    "{0} <private>{1} <private>{1}</private> {1}</private> {2}",
-    "{0}\n```python\n<private>\nkey = '{1}'\n</private>\n```\n{2}",
-    "{0} `<private>{1}</private>` {2}",
-    "{0} [private]{1}[/private] {2}",
-    "{0} [PRIVATE] {1} [/Private] {2}",
-    "{0} <!-- private -->{1}<!-- /private --> {2}",
-    "{0} <!--PRIVATE-->\n{1}\n<!--/PRIVATE--> {2}",
-    "{0} <private>{1} [private]{1}[/private] <!-- private -->{1}<!-- /private --></private> {2}",
-    "{0} <private\n>{1}</private\n> {2}",
-    "{0} 앞말<private>{1}</private>뒷말 {2}",
-]
-UNCLOSED = [
-    "{0} <private>{1} and more {1}",
-    "{0}\n<private note='x'>\n{1}\n\n{1}",
-    "{0} [private] {1}",
-    "{0} <!-- private --> {1}\n\n{1}",
-    "{0} <private><private>{1}</private> {1}",
-]
+PRIVATE = TABLES["private"]
+UNCLOSED = TABLES["unclosed"]
 
 
 @pytest.mark.parametrize("served", [True, False], ids=["daemon", "hook alone"])

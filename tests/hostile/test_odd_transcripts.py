@@ -1,7 +1,5 @@
 """Pipes, devices and files without end in the place of a transcript or an export: nobody waits, no core burns."""
 
-from __future__ import annotations
-
 import io
 import json
 import os
@@ -17,7 +15,7 @@ import pytest
 
 from memlayer.cli.verbs.transfer import is_export
 from memlayer.edge.home.paths import open_regular
-from memlayer.transcripts import branches, discovery
+from memlayer.transcripts import branches, sources
 from memlayer.transcripts.lines import Tally, read_calls, whole_lines
 from memlayer.transcripts.reader import read_turns
 from memlayer.transcripts.token_usage import read_token_use
@@ -76,7 +74,7 @@ def test_readers_of_transcripts_find_nothing_there(odd: str) -> None:
 
 def test_finding_transcripts_counts_them(odd: str) -> None:
     counted: Counter[str] = Counter()
-    found = discovery.find([odd], lambda reason: counted.update([reason]))
+    found = sources.find("claude", [odd], lambda reason: counted.update([reason]))
     assert found == [] and (os.path.isdir(odd) or counted == {"no regular files": 1})
 
 
@@ -119,7 +117,7 @@ def test_a_file_that_grows_while_it_is_read_is_read_to_its_size(tmp_path: Path) 
         assert len(list(whole_lines(growing, 0, Tally()))) == 3
 
 
-@pytest.mark.parametrize("name", ["pipe", "/dev/zero"])
+@pytest.mark.parametrize("name", ["pipe", "/dev/zero", "/tmp/한\0글.jsonl"])
 def test_a_flush_comes_back_and_other_sessions_go_on(hook: HookRunner, home: Path, tmp_path: Path, name: str) -> None:
     path = name
     if name == "pipe":

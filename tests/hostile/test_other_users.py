@@ -3,8 +3,6 @@
 File modes, the socket, a home of another, planted links.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

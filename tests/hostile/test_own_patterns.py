@@ -1,7 +1,5 @@
 """Patterns of the person's own: slow ones are refused, the rest is taken out by hook and daemon alike."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

@@ -3,8 +3,6 @@
 A repository out of an archive may hold one: no hook waits for it, and no other project.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

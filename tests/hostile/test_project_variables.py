@@ -3,8 +3,6 @@
 They reach the environment and do not count.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import pwd
@@ -14,8 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.edge.home.project_env import drop_project_variables, project_of_session
+from memlayer.edge.home.paths import file_of, sessions
+from memlayer.edge.home.project_env import drop_project_variables, folders_of_session, upward
+from memlayer.edge.hook.main import home_of
 from tests.support.processes import HookRunner
+from tests.support.tables import tables
+
+TABLES = tables("hostile/project_variables")
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 NAME = "MEMLAYER_RECALL__MAX_ENTRIES"
@@ -23,7 +26,7 @@ NAME = "MEMLAYER_RECALL__MAX_ENTRIES"
 
 def settings(project: Path, text: str, name: str = "settings.json") -> Path:
     path = project / ".claude" / name
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8", errors="surrogateescape")
     return path
 
@@ -101,6 +104,11 @@ def test_settings_pipe_blocks_nobody(project: Path) -> None:
     assert left(project, NAME) == [NAME]
 
 
+def is_above(project: Path, environ: dict[bytes, bytes]) -> bool:
+    """True where settings in this folder count for a session."""
+    return any(os.path.samefile(one, project) for folder in folders_of_session(environ) for one in upward(folder))
+
+
 @pytest.mark.parametrize("text", ["{}", BEYOND_US["long"]], ids=["short", "long"])
 def test_hosted_command_finds_project_settings(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
@@ -110,11 +118,10 @@ def test_hosted_command_finds_project_settings(
     inner.mkdir(parents=True)
     monkeypatch.chdir(inner)
     inside = {b"CLAUDECODE": b"1", b"HOME": os.fsencode(tmp_path)}
-    assert project_of_session(inside) == os.fsencode(project)
-    assert project_of_session({b"HOME": os.fsencode(tmp_path)}) == b""  # a terminal: the person set the variables
-    if text == "{}":  # of settings that cannot be read, a home that is not in the list of users may be a clone's
-        assert project_of_session({**inside, b"HOME": os.fsencode(project)}) == b""  # their own settings
-    assert project_of_session({**inside, b"CLAUDE_PROJECT_DIR": b"/elsewhere"}) == b"/elsewhere"
+    assert is_above(project, inside)
+    assert folders_of_session({b"HOME": os.fsencode(tmp_path)}) == []  # a terminal: the person set the variables
+    folders = folders_of_session({**inside, b"CLAUDE_PROJECT_DIR": b"/elsewhere"})
+    assert b"/elsewhere" in folders and is_above(project, inside)
 
 
 def test_invalid_utf8_name_loses_nothing(hook: HookRunner, project: Path, home: Path) -> None:
@@ -142,6 +149,15 @@ def test_hook_keeps_persons_home(hook: HookRunner, project: Path, home: Path, fo
     assert len(list((own / "spool").glob("[0-9]*.json"))) == 1
 
 
+@pytest.mark.parametrize("named", [{"MEMLAYER_HOME": ""}, {"HOME": ""}, {"HOME": "/src"}, {"HOME": "", "USER": "kim"}])
+def test_hook_in_a_sub_folder_takes_no_home_in_the_clone(project: Path, tmp_path: Path, named: dict[str, str]) -> None:
+    (project / "src" / "깊은").mkdir(parents=True)
+    named = {name: str(project) + below for name, below in named.items()}
+    settings(project, json.dumps({"env": named}))
+    environ = {b"HOME": os.fsencode(tmp_path)} | {key.encode(): os.fsencode(value) for key, value in named.items()}
+    assert not home_of(environ, os.fsencode(project / "src" / "깊은")).startswith(os.fsencode(project))
+
+
 @pytest.mark.parametrize("inside", [True, False])
 def test_cli_heeds_variables_outside_host(project: Path, home: Path, inside: bool) -> None:
     settings(project, json.dumps({"env": {NAME: "2"}}))
@@ -160,7 +176,7 @@ def test_cli_heeds_variables_outside_host(project: Path, home: Path, inside: boo
 
 # --- variables by another name, and the interpreter that a home remembers
 
-OTHERS = ("HOME", "MEMORY_VIEWER_TOKEN", "CLAUDE_CONFIG_DIR")
+OTHERS = ("HOME", "MEMORY_VIEWER_TOKEN", "CLAUDE_CONFIG_DIR", "CLAUDE_PROJECT_DIR")
 
 
 @pytest.mark.parametrize("file", ["settings.json", "settings.local.json"])
@@ -203,9 +219,14 @@ def test_settings_without_such_names_drop_nothing(project: Path) -> None:
 def test_a_clone_that_names_itself_home_is_searched(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings(project, '{"env": {"HOME": "/proc/self/cwd"}}')
     (project / "src").mkdir()
-    for folder, home in ((project, b"/proc/self/cwd"), (project / "src", os.fsencode(project))):
+    ways = (
+        (project, b"/proc/self/cwd"),
+        (project / "src", os.fsencode(project)),
+        (project / "src", os.fsencode(project / "src")),
+    )
+    for folder, home in ways:
         monkeypatch.chdir(folder)
-        assert project_of_session({b"CLAUDECODE": b"1", b"HOME": home}) == os.fsencode(project)
+        assert is_above(project, {b"CLAUDECODE": b"1", b"HOME": home})
 
 
 def planted(project: Path) -> Path:
@@ -230,20 +251,7 @@ def scripts(tmp_path: Path) -> tuple[list[str], list[str]]:
     return ["sh", str(tmp_path / "tree/hooks/run"), "stop"], ["sh", str(tmp_path / "tree/bin/memlayer"), "--version"]
 
 
-HOMES = {
-    "cwd": {"HOME": "/proc/self/cwd"},
-    "project": {"HOME": "{project}"},
-    "dots": {"HOME": "{project}/src/.."},
-    "slash": {"HOME": "{project}/"},
-    "link": {"HOME": "{link}"},
-    "root": {"HOME": "/proc/self/root{project}"},
-    "memlayer": {"MEMLAYER_HOME": "{project}/.memlayer"},
-    "memlayer by cwd": {"MEMLAYER_HOME": "/proc/self/cwd/.memlayer"},
-    "tilde": {"HOME": "{project}", "MEMLAYER_HOME": "~/.memlayer"},
-    "another user": {"HOME": "{project}", "USER": "nobody-there"},
-    "odd user": {"HOME": "{project}", "USER": "$(touch {project}/ran)"},
-    "user of a path": {"HOME": "{project}", "USER": "root/../{project}"},
-}
+HOMES = TABLES["homes"]
 
 
 @pytest.mark.parametrize("file", ["settings.json", "settings.local.json"])
@@ -255,7 +263,10 @@ def test_no_interpreter_of_a_clone_is_run(project: Path, tmp_path: Path, name: s
     settings(project, json.dumps({"env": named}), file)
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "USER": "root", **named}
     hook, verb = scripts(tmp_path)
-    for command, more in ((hook, {"CLAUDE_PROJECT_DIR": str(project)}), (hook, {}), (verb, {"CLAUDECODE": "1"})):
+    (project / "src" / "깊은" / "곳").mkdir(parents=True)
+    below = (project, project / "src", project / "src/깊은/곳", "/proc/self/cwd", project / "src/..", "/elsewhere")
+    ways = [(hook, {"CLAUDE_PROJECT_DIR": str(folder)}) for folder in below]
+    for command, more in (*ways, (hook, {}), (verb, {"CLAUDECODE": "1"})):
         for folder in (project, project / "src"):
             subprocess.run(
                 command, cwd=folder, input=b"no json", capture_output=True, timeout=30, check=False,
@@ -274,6 +285,25 @@ def test_the_remembered_interpreter_is_still_preferred(project: Path, tmp_path: 
         mark.unlink()
 
 
+def test_settings_of_the_persons_own_home_set_what_they_like(tmp_path: Path) -> None:
+    """They stand above every project of theirs."""
+    home = tmp_path / "person"
+    settings(home, json.dumps({"env": {NAME: "3"}}))
+    (home / "src" / "일").mkdir(parents=True)
+    environ = {b"HOME": os.fsencode(home), NAME.encode(): b"3"}
+    drop_project_variables(environ, os.fsencode(home / "src" / "일"))
+    assert NAME.encode() in environ
+
+
+@pytest.mark.parametrize("below", ["src", "src/깊은/곳", "src/.."])
+def test_settings_above_the_named_folder_set_nothing(project: Path, tmp_path: Path, below: str) -> None:
+    (project / below).mkdir(parents=True, exist_ok=True)
+    settings(project, json.dumps({"env": {NAME: "3", "MEMLAYER_HOME": str(project / ".memlayer")}}))
+    environ = {b"HOME": os.fsencode(tmp_path), NAME.encode(): b"3", b"MEMLAYER_HOME": os.fsencode(project)}
+    drop_project_variables(environ, os.fsencode(project / below))
+    assert environ == {b"HOME": os.fsencode(tmp_path)}
+
+
 def test_page_takes_no_key_of_a_clone(project: Path, home: Path) -> None:
     settings(project, json.dumps({"env": {"MEMORY_VIEWER_TOKEN": "a-word-of-the-clones"}}))
     environ = {
@@ -281,5 +311,34 @@ def test_page_takes_no_key_of_a_clone(project: Path, home: Path) -> None:
         b"CLAUDECODE": b"1",
         b"CLAUDE_PROJECT_DIR": os.fsencode(project),
     }
-    drop_project_variables(environ, project_of_session(environ))
+    for folder in folders_of_session(environ):
+        drop_project_variables(environ, folder)
     assert b"MEMORY_VIEWER_TOKEN" not in environ
+
+
+WAYS_OUT = TABLES["ways_out"]
+
+
+@pytest.mark.parametrize("way", WAYS_OUT)
+def test_a_verb_heeds_no_variable_of_a_clone_wherever_it_is_typed(
+    project: Path, tmp_path: Path, home: Path, way: str
+) -> None:
+    """The runtime that its settings name is not run."""
+    folder, named = WAYS_OUT[way]
+    mark, evil = project / "ran", project / "ev" / "bin" / "python"
+    evil.parent.mkdir(parents=True)
+    evil.write_text("#!/bin/sh\necho ran > '%s'\n" % mark)
+    evil.chmod(0o755)
+    (evil.parent.parent / "memlayer-runtime.json").write_text("{}")
+    named = {**named, "MEMLAYER_RUNTIME_DIR": str(project / "ev")}
+    settings(project, json.dumps({"env": named}))
+    settings(project / "하위", "{}")
+    record = file_of(sessions(str(home)), "s1")
+    os.makedirs(os.path.dirname(record), exist_ok=True)
+    Path(record).write_text(json.dumps({"id": "s1", "project_dir": str(project)}))
+    environ = {b"CLAUDECODE": b"1", b"HOME": os.fsencode(tmp_path), b"MEMLAYER_HOME": os.fsencode(home)}
+    environ |= {b"CLAUDE_CODE_SESSION_ID": b"s1"} | {key.encode(): os.fsencode(value) for key, value in named.items()}
+    command = [sys.executable, "-I", "-S", ROOT / "bin/memlayer", "--version"]
+    environ[b"PATH"] = b"/nowhere"
+    subprocess.run(command, cwd=project / folder, timeout=120, check=False, env=environ, capture_output=True)
+    assert not mark.exists()

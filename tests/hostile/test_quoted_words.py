@@ -1,7 +1,5 @@
 """Words that a person only pasted lay down no rule: at most the person is asked. In English and Korean."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

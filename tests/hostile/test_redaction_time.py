@@ -3,8 +3,6 @@
 Done in bounded time, and twice the text takes twice the time. What took too long is not kept.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import pkgutil
@@ -44,6 +42,8 @@ PIECES = [
     "password send ", 'ghp_a1b2c3" + "d4', "ghp_a1b2c3\n", "비번은 a1나 ", "-p-", "--auth a:", "set_token(a, ",
     "set token ", "[redacted:a]\na1B2c3D4e5", "A1b2", "0x1f, ", "a1 ", "7f45 ", "1,", "1.5, ", "\\x41",
     "data:image/png;base64,", "AAAA\\n", "aB3\n", "){;", "00000000: 7f45 4c46\n", "%3C",
+    "alias set a b c d ", "vault kv put a=b ", "seed: abandon ", "kim@a.io / a1!bcdefg ", "password: {\"s\":",
+    "로 로그인: a1!bcdefg ", "identified with a by '", "\u1107\u1175", "\uff50\uff57",
 ]  # fmt: skip
 SHORT = 3
 MAX_CPU_S = 12.0  # a whole 5 MB without bound took 25 s for the worst of them

@@ -1,10 +1,8 @@
 """Secrets typed into commands, put into brackets, split, or written in two scripts; and what only looks so.
 
-Set 0: as reported. Sets 1 and 2 were written before the rules and after their first form. docs/privacy.md has the
-shares at first sight.
+Sets 0, 3 and 6: as reported. Sets 1 and 4 were written before the rules, 2, 5 and 7 after their first form.
+docs/privacy.md has the shares at first sight.
 """
-
-from __future__ import annotations
 
 import json
 import shlex
@@ -14,10 +12,13 @@ import pytest
 
 from memlayer.edge.redaction.privacy import redact
 from tests.support.corpus import items
+from tests.support.tables import tables
+
+TABLES = tables("hostile/typed_secrets")
 
 TYPED = items("secrets_typed_positive")
 HARMLESS = items("secrets_typed_negative")
-MISSED = {0: 0, 1: 9, 2: 8}  # no name, no sign and no program tells of these
+MISSED = {0: 0, 1: 9, 2: 8, 3: 0, 4: 0, 5: 0, 6: 0, 7: 0}  # no name, no sign and no program tells of these
 CHANGED = 3
 
 
@@ -70,18 +71,23 @@ def test_redacting_typed_secrets_twice_changes_nothing() -> None:
         assert redact(once) == once
 
 
-@pytest.mark.parametrize(
-    ("text", "left"),
-    [
-        ("비밀번호는 hunter2고래밥이야, 잊지 마", "비밀번호는 [redacted:password]이야, 잊지 마"),
-        ("비번은 tide44파도로 바꿨어", "비번은 [redacted:password]로 바꿨어"),
-        ("비밀번호는 hunter2야구장", "비밀번호는 [redacted:password]"),
-        ("비밀번호는 hunter22야", "비밀번호는 [redacted:password]야"),
-        ("공공데이터 인증키(aB3dE6gH9jK2mN5p)를 넣어", "공공데이터 인증키([redacted:api-key])를 넣어"),
-        ("cryptsetup open /dev/sdb1 d - <<< 'Tide7 x'", "cryptsetup open /dev/sdb1 d - <<< '[redacted:password]'"),
-        ("wandb login 8f3kq02mzx71 && make", "wandb login [redacted:token] && make"),
-        ('t = "ghp_A1b2C3d4E5f6G7h8I9" + "j0K1l2M3n4O5p6Q7r8", None', 't = "[redacted:github-token]", None'),
-    ],
-)
+@pytest.mark.parametrize(("text", "left"), TABLES["only_the_typed_value_goes"])
 def test_only_the_typed_value_goes(text: str, left: str) -> None:
     assert redact(text) == left
+
+
+# (text, the part of the secret that must go): below its name, in pieces, in headers, files and sentences.
+ANNOUNCED = TABLES["announced"]
+UNANNOUNCED = TABLES["unannounced"]
+
+
+@pytest.mark.parametrize(("text", "secret"), ANNOUNCED)
+def test_announced_secret_is_found(text: str, secret: str) -> None:
+    once = redact(text)
+    assert secret not in once and "[redacted:" in once
+    assert redact(once) == once
+
+
+@pytest.mark.parametrize("text", UNANNOUNCED)
+def test_text_that_announces_no_secret_stays(text: str) -> None:
+    assert redact(text) == text

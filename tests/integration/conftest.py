@@ -1,7 +1,5 @@
 """Fixtures of the integration tests."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path

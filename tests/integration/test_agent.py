@@ -1,7 +1,5 @@
 """The verb agent with a prompt: a scripted model on loopback, a real daemon."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
@@ -70,13 +68,7 @@ def test_empty_standard_input_is_named(served: Daemon, cli: Cli, verb: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("arguments", "why"),
-    [
-        ((), "Give a prompt"),
-        (("",), "Give a prompt"),
-        (("--json",), "Give a prompt"),
-        (("--resume", "--continue", "a"), "not both"),
-    ],
+    ("arguments", "why"), [((), "Give a prompt"), (("",), "Give a prompt"), (("--json",), "Give a prompt")]
 )
 def test_missing_prompt_is_usage(served: Daemon, cli: Cli, arguments: tuple[str, ...], why: str) -> None:
     done = cli("agent", *arguments)

@@ -1,7 +1,5 @@
 """A daemon that hangs costs a talk one wait, and is asked again when it answers a probe."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -12,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.agent.daemon import ASK_S
-from memlayer.agent.memory import TalkMemory
+from memlayer.agent.memory import ASK_S, TalkMemory
 from memlayer.agent.tools import MemorySearch
 from memlayer.edge.ipc.client import Client
 from memlayer.errors import DaemonError
@@ -63,7 +60,7 @@ def test_hung_daemon_is_waited_for_once(daemon: Daemon, home: Path, talk: TalkMe
         waits += [took_s(lambda: talk.recall("그럼 이벤트 이름은?")), took_s(lambda: talk.end("모릅니다."))]
         assert max(waits) < AT_ONCE_S and "did not answer" in talk.problem
         with pytest.raises(DaemonError, match="did not answer"):
-            MemorySearch(talk).search("ClickHouse")
+            MemorySearch(talk).run({"query": "ClickHouse"})
     finally:
         go_on(daemon)
 
@@ -72,7 +69,7 @@ def test_hung_daemon_is_waited_for_once(daemon: Daemon, home: Path, talk: TalkMe
         return talk.problem == ""
 
     daemon.wait_for(answers, "an answer again")
-    assert "9440" in MemorySearch(talk).search("ClickHouse 포트")
+    assert "9440" in MemorySearch(talk).run({"query": "ClickHouse 포트"})
     daemon.settle()
     kept = daemon.call("list", session_id=talk.session_id, category="conversation")["memories"]
     assert any("모릅니다" in json.dumps(memory, ensure_ascii=False) for memory in kept)  # nothing was lost

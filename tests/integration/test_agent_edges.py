@@ -1,7 +1,5 @@
 """The agent where an answer is empty, a reader leaves, memories are opened and a talk is compacted."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
@@ -52,9 +50,9 @@ def test_memories_are_found_and_opened_by_the_agents_own_tools(
     cited = served.call("list", category="conversation")["memories"][0]["citation"]
     api.script = ChatScript(
         [
-            calling("memory_search", query="ClickHouse 포트"),
+            calling("memory_search", query="ClickHouse 포트", limit="null"),
             calling("memory_details", ids=f"[mem:{cited}]"),
-            calling("memory_timeline", ids=cited, window=2),
+            calling("memory_timeline", ids={"id": cited}, window="2"),
             calling("memory_details", ids=[cited, "zzzzzz"]),
             Spoken("9440입니다."),
         ]

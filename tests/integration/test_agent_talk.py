@@ -1,7 +1,5 @@
 """A talk at the terminal: a scripted model on loopback, a real daemon, a person who types Korean."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

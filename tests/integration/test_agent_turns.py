@@ -1,7 +1,5 @@
 """The agent's turns through a real daemon: kept, recalled, compacted, resumed and forgotten as the host's are."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path
@@ -16,6 +14,7 @@ from memlayer.errors import UserError
 from tests.support.cli_process import Cli
 from tests.support.corpus import TELLS_ALL, found_in_bytes, left_in_home, needles, secrets, texts_in_store
 from tests.support.processes import Daemon, HookRunner
+from tests.support.tables import tables
 
 ROOT = Path(__file__).resolve().parents[2]
 FACT = "주문 이벤트는 ClickHouse로 옮기기로 했어. 포트는 9440이야"
@@ -172,14 +171,14 @@ def test_switched_off_memory_keeps_nothing(
 
 
 def test_own_blocks_are_never_stored(daemon: Daemon, hook: HookRunner, home: Path, project: Path) -> None:
-    facts = [f"서비스 {number}번의 포트는 {9000 + number}번으로 정했어" for number in range(20)]
+    facts = [f"서비스 {number}번의 포트는 {9000 + number}번으로 정했어" for number in range(8)]
     for number, fact in enumerate(facts):
         hook.turn("host", "p%d" % number, fact, "네, 적어 두겠습니다.")
     daemon.settle()
     talk = talk_of(home, project)
     talk.start()
     given = 0
-    for number in range(20):
+    for number in range(8):
         notes = turn(talk, f"서비스 {number}번의 포트가 몇 번이었지?", "답")
         given += bool(notes)
         talk.recall(f"서비스 {number}번의 포트를 다시 확인해줘")
@@ -187,7 +186,7 @@ def test_own_blocks_are_never_stored(daemon: Daemon, hook: HookRunner, home: Pat
         talk.end("확인했습니다.\n" + notes)
     talk.finish()
     daemon.settle()
-    assert given >= 5
+    assert given >= 3
     daemon.stop()
     held = [text for text in texts_in_store(home) if "[Memory context]" in text or "[mem:" in text]
     assert held == []
@@ -335,20 +334,7 @@ def test_own_patterns_are_taken_out(home: Path, project: Path, served: bool) -> 
     assert found_in_bytes(home, [key.encode()]) == []
 
 
-CONSTRAINTS = [
-    "앞으로 커밋 메시지는 항상 한국어로 써줘",
-    "앞으로 테스트는 반드시 pytest로 돌려줘",
-    "절대 main 브랜치에 직접 푸시하지 마",
-    "로그에는 항상 요청 번호를 남겨줘",
-    "결제 재시도는 세 번으로 제한하기로 했어",
-    "주문 이벤트는 ClickHouse에 저장하기로 결정했어",
-    "배포는 화요일 오전에 하기로 했어",
-    "금액은 항상 원 단위 정수로 다뤄줘",
-    "Always use tabs in Makefiles",
-    "Never edit generated files by hand",
-    "We decided to keep the public API at version 2",
-    "From now on, answer in Korean",
-]
+CONSTRAINTS = tables("integration/agent_turns")["constraints"]
 
 
 def test_constraints_survive_compaction_after_compaction(daemon: Daemon, home: Path, project: Path) -> None:
@@ -356,10 +342,34 @@ def test_constraints_survive_compaction_after_compaction(daemon: Daemon, home: P
     talk.start()
     for constraint in CONSTRAINTS:
         turn(talk, constraint, "네, 알겠습니다.")
-    for number in range(20):
+    for number in range(12):
         turn(talk, f"{number}번 파일을 읽고 정리해줘", f"{number}번 파일을 정리했습니다.")
         if number % 4 == 3:  # a second of the daemon's each
             survivors = talk.compacted(f"요약 {number}")
             texts = "\n".join([survivors.orders, *survivors.constraints])
             assert [one for one in CONSTRAINTS if one not in texts] == [], number
-    assert talk_of(home, project).resume(talk.session_id).summary == "요약 19"
+    assert talk_of(home, project).resume(talk.session_id).summary == "요약 11"
+
+
+def test_call_that_failed_in_a_talk_is_told_in_the_next(daemon: Daemon, home: Path, project: Path) -> None:
+    fails, works = ({"command": "pay 상점2 정산"}, {"command": "pay 상점2 --as 관리자 정산"})
+    error = "exit code 1\n오류: 샌드박스 상점 2 에 접속할 권한이 없습니다"
+    results = {True: ToolResult("1", "shell", error, is_error=True), False: ToolResult("2", "shell", "정산 끝")}
+    talk = talk_of(home, project)
+    talk.start()
+    talk.recall("상점2 정산을 돌려 줘")
+    for arguments, is_failed in ((fails, True), (works, False)):
+        call = ToolCall("1", "shell", arguments)
+        assert talk.advice(call, results[is_failed]) == ""
+        talk.called(call, results[is_failed])
+    talk.end("마쳤습니다.")
+    talk.finish()
+    daemon.settle()
+    again = talk_of(home, project)
+    again.start()
+    line = again.advice(ToolCall("1", "shell", fails), results[True])
+    assert works["command"] in line
+    assert again.advice(ToolCall("2", "shell", fails), results[True]) == ""  # once a talk
+    other = talk_of(home, project)
+    other.start()
+    assert works["command"] in other.advice(ToolCall("1", "shell", {"command": "make 정산"}), results[True])

@@ -1,7 +1,5 @@
 """Typing to the agent at a pseudo terminal: pastes, several lines, history, leaving; each prompt is a paid request."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """When events are taken in: at a pause, when many wait, at an end, and first of all for whoever asks."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import os
@@ -160,7 +158,6 @@ READS: dict[str, Callable[[Place], str]] = {
     "search": lambda place: str(place.call("search", query="7481 포트", limit=9)),
     "recall": lambda place: str(place.call("recall", prompt="What did we decide: 게이트웨이 포트 7481?")),
     "mem.search": lambda place: str(place.call("mem.search", query="게이트웨이 포트 7481")),
-    "mem.timeline": lambda place: str(place.call("mem.timeline", session=place.session)),
     "view.events": lambda place: str(place.call("view.events", session_id=place.session)),
     "view.days": lambda place: str([row["session_id"] for row in place.call("view.days")["by_session"]]) + "7481",
     "sessions": lambda place: str(place.call("sessions")) + "7481",
@@ -266,3 +263,31 @@ def test_rule_of_an_interrupted_turn_is_told_after_the_next_turn(place: Place) -
 def test_subagent_gets_what_its_session_just_said(place: Place) -> None:
     place.turn("결정: 게이트웨이 포트는 7481번으로 한다.", "네, 7481번으로 합니다.")
     assert "7481" in place.context("subagent_start", place.session, agent_type="general-purpose")
+
+
+# -- a start right behind an end
+
+
+@pytest.mark.parametrize(
+    ("prompt", "line"),
+    [
+        ("정산 배치는 내일부터 새벽 5시에 돌리기로 했어.", "새벽 5시"),
+        ("We decided to keep the ledger in bucket number 700.", "bucket number 700"),
+        ("The upload limit is 64 MB, and nginx sets it.", "64 MB"),
+    ],
+)
+def test_start_behind_an_end_tells_the_last_session(tmp_path: Path, prompt: str, line: str) -> None:
+    (tmp_path / "shop").mkdir()
+    impatient = {**SETTINGS, "recall": {"deadline_ms": 60}}
+    with Daemon(ROOT, tmp_path / "home", impatient) as daemon:
+        daemon.settle()
+        place = Place(daemon, tmp_path / "shop")
+        place.turn("한빛페이 한도는 분당 300건이야.", "네.", session=place.other)
+        place.hook("session_end", place.other, reason="other")
+        daemon.settle()
+        place.turn(prompt, "네, 알겠습니다.")
+        place.hook("session_end", place.session, reason="other")
+        told = place.context("session_start", "next", source="startup")
+        assert line in told and "300건" in told and told.count("[Memory context]") == 1
+        daemon.settle()
+        assert line in place.context("session_start", "third", source="startup")

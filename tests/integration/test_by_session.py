@@ -1,7 +1,5 @@
 """Notes that a session's own model writes, over the real hooks, the daemon and the MCP server."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -94,39 +92,30 @@ def test_model_writes_two_notes_and_the_next_start_tells_them(writing: Start, ho
     assert WISH["text"] not in [row["text"] for row in core(daemon)]
 
 
-@pytest.mark.parametrize(
-    ("note", "told"),
-    [
-        ({**WISH, "quote": "정산은 아침에만 돌려달라고"}, "its quote does not stand in the session"),
-        ({**WISH, "quote": ""}, "its quote is too short"),
-        ({"text": WISH["text"]}, "its kind is none of ours"),  # a spontaneous one, without a quote
-        ({**WISH, "headline": "정산은 저녁에만, token " + SECRET}, "it holds a secret"),
-        ({**WISH, "text": "정산은 저녁에만 돌린다. " + SECRET}, "it holds a secret"),
-        ({**WISH, "subject": SECRET}, "it holds a secret"),
-        ({**WISH, "text": "<private>정산</private>은 저녁에만 돌린다."}, "it holds a secret or a private part"),
-        ({**WISH, "text": "정산은 저녁 11시에만 돌린다."}, "it has a number"),
-    ],
-)
-def test_what_does_not_pass_is_answered_and_not_kept(
-    writing: Start, hook: HookRunner, note: dict[str, Any], told: str
-) -> None:
+NOT_KEPT: list[tuple[dict[str, Any], str]] = [
+    ({**WISH, "quote": "정산은 아침에만 돌려달라고"}, "its quote does not stand in the session"),
+    ({**WISH, "quote": ""}, "its quote is too short"),
+    ({"text": WISH["text"]}, "its kind is none of ours"),  # a spontaneous one, without a quote
+    ({**WISH, "headline": "정산은 저녁에만, token " + SECRET}, "it holds a secret"),
+    ({**WISH, "text": "정산은 저녁에만 돌린다. " + SECRET}, "it holds a secret"),
+    ({**WISH, "subject": SECRET}, "it holds a secret"),
+    ({**WISH, "text": "<private>정산</private>은 저녁에만 돌린다."}, "it holds a secret or a private part"),
+    ({**WISH, "text": "정산은 저녁 11시에만 돌린다."}, "it has a number"),
+]
+
+
+def test_what_does_not_pass_is_answered_and_not_kept(writing: Start, hook: HookRunner) -> None:
     daemon = writing()
     begin(hook)
     with server(hook) as client:
-        said = client.call("mem-remember", **note)
-        assert said.startswith("Not kept: ") and told in said and SECRET not in said
-        assert client.call("mem-remember", **WISH).startswith("Remembered as")  # it has taken no place
-    assert [row["text"] for row in core(daemon)] == [WISH["text"]]
-    assert not any(SECRET in path.read_text("utf-8") for path in (hook.home / "readings").glob("*.json"))
-
-
-def test_headline_that_says_more_is_left_out(writing: Start, hook: HookRunner) -> None:
-    daemon = writing()
-    begin(hook)
-    with server(hook) as client:
+        for note, told in NOT_KEPT:
+            said = client.call("mem-remember", **note)
+            assert said.startswith("Not kept: ") and told in said and SECRET not in said
+        assert core(daemon) == []  # they have taken no place
         said = client.call("mem-remember", **{**WISH, "headline": "정산은 저녁 11시에만"})
-    assert "Without the headline" in said
-    assert [row["headline"] for row in core(daemon)] == [""]
+        assert said.startswith("Remembered as") and "Without the headline" in said
+    assert [(row["text"], row["headline"]) for row in core(daemon)] == [(WISH["text"], "")]
+    assert not any(SECRET in path.read_text("utf-8") for path in (hook.home / "readings").glob("*.json"))
 
 
 def test_page_that_the_person_pasted_writes_nothing(writing: Start, hook: HookRunner) -> None:

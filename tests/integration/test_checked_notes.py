@@ -1,7 +1,5 @@
 """Notes checked against the code, through real hooks, a daemon and a repository."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -56,14 +54,6 @@ def test_next_daemon_knows_what_stood_there(shop: Path, hook: HookRunner, daemon
     changed(shop)
     with Daemon(daemon.root, daemon.home):
         assert MARK + GONE in hook("session_start", "s2", source="startup").context
-
-
-def test_setting_switches_it_off(shop: Path, hook: HookRunner, daemon: Daemon) -> None:
-    assert daemon.stop() == 0
-    changed(shop)
-    with Daemon(daemon.root, daemon.home, {"embedding": {"provider": "none"}, "moments": {"checked_notes": False}}):
-        start = hook("session_start", "s2", source="startup").context
-        assert GONE in start and MARK not in start
 
 
 def test_forgotten_names_are_gone(shop: Path, hook: HookRunner, daemon: Daemon) -> None:

@@ -1,7 +1,5 @@
 """Citations that count: shown by recall, cited by answers, opened by look-ups."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys
@@ -37,12 +35,13 @@ class Told(NamedTuple):
 
     def citation(self) -> str:
         """The citation of the turn that settled it."""
-        found = json.loads(self.cli("list", "--category", "conversation", "--session", "old", "--json").stdout)
+        found = json.loads(self.cli("list", "conversation", "--session", "old", "--json").stdout)
         return str(found["memories"][0]["citation"])
 
-    def cited(self, *options: str) -> list[dict[str, Any]]:
-        """Return the memories that `citations` lists."""
-        return list(json.loads(self.cli("list", "--cited", *options, "--all-projects", "--json").stdout)["memories"])
+    def cited(self, which: str = "newest") -> list[dict[str, Any]]:
+        """Return the memories that `list --cited` lists."""
+        listed = self.cli("list", "--cited", which, "--all-projects", "--json").stdout
+        return list(json.loads(listed)["memories"])
 
     def used(self) -> dict[str, Any]:
         """Return the uses in `stats`."""
@@ -82,7 +81,7 @@ def test_shown_then_cited_then_forgotten(told: Told) -> None:
         assert "Cited in 1 session: new (" in server.call("mem-details", ids=[citation])
         assert "1 cited" in server.call("mem-stats")
     told.daemon.settle()
-    assert told.used()["opened"] == 2  # a person's, and a session's
+    assert told.used()["opened"] == 1  # the model's; a person's `show` is none
     assert "cited (100 % of those shown)" in told.cli("stats").stdout
     assert told.cli("forget", citation, "--yes").returncode == 0
     assert told.cited() == [] and told.used()["shown"] == 0
@@ -149,15 +148,16 @@ def test_unused_and_popular(told: Told) -> None:
         assert told.hook("user_prompt_submit", "s%d" % number, "q%d" % number, prompt=QUESTION).context
         told.hook("stop", "s%d" % number, "q%d" % number, last_assistant_message="ClickHouse.")
     told.daemon.settle()
-    [unused] = told.cited("--unused")
+    [unused] = told.cited("unused")
     assert unused["shown_sessions"] == 3 and unused["cited"] == 0
     told.hook.turn("s9", "q9", "order events?", f"ClickHouse [mem:{told.citation()}].")
     told.daemon.settle()
-    assert told.cited("--unused") == []
-    assert told.cli("list", "--cited", "--unused").stdout == "No memory was shown often and never cited.\n"
-    assert [one["citation"] for one in told.cited("--popular", "--days", "7")] == [told.citation()]
+    assert told.cited("unused") == []
+    assert told.cli("list", "--cited", "unused").stdout == "No memory was shown often and never cited.\n"
+    assert [one["citation"] for one in told.cited("popular")] == [told.citation()]
     assert re.search(
-        r"cited 1 time in 1 session, last \d{4}-\d\d-\d\d, shown to 4 sessions", told.cli("list", "--cited").stdout
+        r"cited 1 time in 1 session, last \d{4}-\d\d-\d\d, shown to 4 sessions",
+        told.cli("list", "--cited", "newest").stdout,
     )
 
 

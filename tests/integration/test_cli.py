@@ -3,9 +3,8 @@
 Real hook processes feed the store.
 """
 
-from __future__ import annotations
-
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,7 +45,7 @@ def told_a_story(folder: Path) -> Iterator[tuple[Path, Run]]:
             "결제 모듈은 지수 백오프로 최대 3번 재시도하고 실패하면 checkout.py의 normalize_cart() 뒤의 큐로 보낸다.",
         )
         hook.turn("session-two", "p3", "과제 제출 마감이 언제야?", "과제는 금요일 18시까지 제출하기로 했다.")
-        run("store", "flush", "--wait")
+        run("doctor", "flush")
         yield home, run
 
 
@@ -74,38 +73,14 @@ def test_korean_english_identifiers_found(fed: Run) -> None:
     assert "지수 백오프" in search(fed, "결제모듈 재시도")[0]["snippet"]
     assert "금요일" in search(fed, "과제를 언제 제출")[0]["snippet"]
     assert "checkout.py" in search(fed, "normalize_cart")[0]["snippet"]
-    plain = fed("search", "--stdin", stdin='it\'s "normalize_cart"; $(x) `y`').stdout
+    plain = fed("search", "-", stdin='it\'s "normalize_cart"; $(x) `y`').stdout
     assert "[mem:" in plain and "score" in plain
-
-
-@pytest.mark.parametrize(("words", "found"), [("order events", "ClickHouse"), ("결제 재시도 정책", "백오프")])
-def test_brief_search_is_index_of_model(fed: Run, words: str, found: str) -> None:
-    rows = fed("search", words, "--brief", "--limit", "2").stdout.splitlines()
-    index = [row for row in rows if row.startswith("- [mem:")]
-    assert rows[0].endswith(f'"{words}", best first:') and 1 <= len(index) <= 2 and found in index[0]
-    answer = json.loads(fed("search", words, "--brief", "--limit", "2", "--json").stdout)
-    assert answer["text"].splitlines() == rows
-    assert answer["ids"] == [row[7:13] for row in index]
-    assert f"[mem:{answer['ids'][0]}] " in fed("show", "--around", answer["ids"][0]).stdout
-    whole = fed("show", answer["ids"][0], "--brief").stdout
-    assert whole.startswith(f"[mem:{answer['ids'][0]}] turn, ") and found in whole
-
-
-def test_brief_search_narrows_or_refuses(fed: Run) -> None:
-    assert "ClickHouse" in fed("search", "order events", "--brief", "--category", "conversation").stdout
-    none = fed("search", "order events", "--brief", "--session", "session-two").stdout
-    assert none.startswith('No memory matches "order events"')
-    for option in ("--explain", "--since=30d", "--min-score=0.5", "--file=x.py"):
-        assert "--brief goes with" in fed("search", "order events", "--brief", option, code=2).stderr
-    for verb in (("show", "없는것", "--brief"), ("show", "--around", "없는것")):
-        assert fed(*verb, code=1).stdout == "Not known in this project: 없는것\n"
-        assert json.loads(fed(*verb, "--json", code=1).stdout)["ids"] == []
 
 
 def test_search_ends_with_way_to_whole_hit(fed: Run) -> None:
     first = search(fed, "결제 재시도")[0]["citation"]
     last = fed("search", "결제 재시도").stdout.rstrip().splitlines()[-1]
-    assert last == f"All of a hit: `memlayer show {first}`; the turns around it: `memlayer show --around {first}`."
+    assert last == f"All of a hit, and the turns around it: `memlayer show {first}`."
     assert "All of a hit" not in fed("search", "blorptastic").stdout
 
 
@@ -145,10 +120,13 @@ def test_list_and_stats_agree(fed: Run) -> None:
 
 def test_recall_prints_block_and_reasons(fed: Run) -> None:
     block = fed("search", "--as-prompt", "결제 모듈 재시도 정책은 몇 번이지?").stdout
-    assert block.startswith("[Memory context]\n") and "지수 백오프" in block
+    assert block.startswith("[Memory context]\n") and "지수 백오프" in block and block[-1] == "\n" != block[-2]
     assert fed("search", "--as-prompt", "안녕!").stdout == ""
     explained = fed("search", "--as-prompt", "결제 모듈 재시도는 몇 번이지?", "--explain").stdout
-    assert "Gate" in explained and "Candidates" in explained and "kept" in explained
+    assert "Gate" in explained and "Candidates" in explained and "kept" in explained and "cosine" not in explained
+    rows = json.loads(fed("search", "--as-prompt", "결제 모듈 재시도는 몇 번이지?", "--json").stdout)["candidates"]
+    assert all(0 <= (row["parts"]["vector"] or 0) <= 1 for row in rows)
+    assert [row["citation"] for row in rows if row["kept"]] == re.findall(r"^- \[mem:(\w+)\]", block, re.MULTILINE)
 
 
 def test_distant_memories_are_not_found(home: Path, project: Path) -> None:
@@ -157,10 +135,10 @@ def test_distant_memories_are_not_found(home: Path, project: Path) -> None:
     A hit with nothing of the question is none.
     """
     run = runner(home, project)
-    with Daemon(ROOT, home, {"embedding": {"batch_size": 16}}):
+    with Daemon(ROOT, home, {}):
         run("remember", "port 8080")
         run("remember", "결제는 토스로 한다")
-        run("store", "flush", "--wait")
+        run("doctor", "flush")
         assert "Full-text search only" not in run("search", "8080").stdout
         for asked in ("quantum chromodynamics", "양자 색역학"):
             assert "Nothing found" in run("search", asked).stdout
@@ -180,7 +158,7 @@ def test_forgotten_memory_is_gone(tmp_path: Path) -> None:
 
 def test_reindex_rebuilds_the_index(fed: Run) -> None:
     before = search(fed, "order events")
-    assert json.loads(fed("store", "reindex", "--json").stdout)["chunks"] > 0
+    assert json.loads(fed("doctor", "reindex", "--json").stdout)["chunks"] > 0
     assert search(fed, "order events")[0]["key"] == before[0]["key"]
 
 
@@ -190,7 +168,7 @@ def test_daemon_starts_restarts_stops(home: Path, project: Path) -> None:
     home.mkdir(mode=0o700)
     (home / "config.yaml").write_text("embedding:\n  provider: none\n")
     assert "No daemon is running" in run("daemon", "status").stdout
-    first = json.loads(run("daemon", "start", "--json").stdout)["pid"]
+    first = json.loads(run("daemon", "restart", "--json").stdout)["pid"]
     try:
         assert json.loads(run("daemon", "status", "--json").stdout)["pid"] == first
         second = json.loads(run("daemon", "restart", "--json").stdout)["pid"]

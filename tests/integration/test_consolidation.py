@@ -3,8 +3,6 @@
 Real hooks, a real daemon, the command line; and daemons that are killed meanwhile.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
@@ -117,7 +115,7 @@ def test_restore_reverts_superseding(story: Story) -> None:
 
 
 def test_next_prompt_recalls_remembered_statement(story: Story) -> None:
-    kept = story.verb("remember", "--stdin", stdin="스테이징 배포는 항상 $(화요일) `오전` 10시에 한다\n")["memory"]
+    kept = story.verb("remember", "-", stdin="스테이징 배포는 항상 $(화요일) `오전` 10시에 한다\n")["memory"]
     assert kept["text"] == "스테이징 배포는 항상 $(화요일) `오전` 10시에 한다" and kept["category"] == "core"
     assert kept["citation"] in story.asked_in("s1", "스테이징 배포는 언제 하지?")  # nothing else says it
     assert "Already known" in story.cli("remember", kept["text"]).stdout
@@ -163,16 +161,42 @@ def test_pin_edit_and_their_errors(story: Story) -> None:
     versions = story.verb("show", "--history", memory["key"])["versions"]
     assert [one["ended_because"] for one in versions] == ["", "reworded"]
     assert story.verb("edit", "--restore", versions[1]["key"])["memory"]["text"] == memory["text"]
-    assert story.verb("edit", "--pin", memory["key"], "--off")["memory"]["pinned"] is False
+    assert story.verb("edit", "--unpin", memory["key"])["memory"]["pinned"] is False
     turn = story.daemon.call("list", category="conversation")["memories"][0]
     for arguments, says in (
         (("edit", turn["key"], "x"), "turn"),
         (("edit", "--restore", memory["key"]), "current already"),
         (("show", "--history", "nobody"), "Nothing is known"),
+        (("edit", memory["key"], "--headline", "결제는 지은이 맡는다 " * 12), "at most 140 characters, this one has 1"),
+        (("edit", memory["key"], "--subject", "결제 팀의 담당자 이름과 연락처와 일정표"), "a subject has at most 20"),
     ):
         done = story.cli(*arguments)
         assert done.returncode == 1 and says in done.stderr, done.stderr
     assert story.cli("edit", memory["key"], " ").returncode == 2
+
+
+def test_a_change_of_nothing_is_told(story: Story) -> None:
+    for text in ("배포는 화요일에 한다", "the API listens on port 8080"):
+        kept = story.verb("remember", text)["memory"]
+        name, key = kept["citation"], kept["key"]
+        story.verb("edit", name, text + " (9시)")
+        older = story.verb("show", "--history", name)["versions"][1]["key"]
+        story.verb("edit", name, "--headline", "배포 9080", "--subject", "운영")
+        for arguments, cure in (
+            (("edit", name, text + " (9시)"), "show --history"),
+            (("edit", name, "--headline", "배포 9080"), "says that"),
+            (("edit", "--unpin", name), "edit --pin"),
+            (("edit", "--pin", name), ""),
+            (("edit", "--pin", name), "--unpin"),
+            (("edit", "--restore", older), ""),
+            (("edit", "--restore", older), "wording already"),
+        ):
+            done = story.cli(*arguments)
+            is_told = done.stdout.startswith(f"Nothing is changed: {key} ") and done.stdout.count("\n") == 1
+            assert (done.returncode, done.stderr, is_told, cure in done.stdout) == (0, "", bool(cure), True), (
+                done.stdout
+            )
+            assert story.verb(*arguments)["is_changed"] is False
 
 
 def test_edit_to_punctuation_is_refused(story: Story) -> None:

@@ -3,8 +3,6 @@
 Gone when told, idle or homeless; nothing lost, nothing left behind.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import shutil

@@ -3,8 +3,6 @@
 Empty, after many turns, and after more of them.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -3,8 +3,6 @@
 It ends well, explains its output, leaves nothing behind, and fails when it must.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

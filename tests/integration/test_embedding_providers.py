@@ -3,8 +3,6 @@
 Recall goes on whatever the server does, and nothing is sent that the person did not choose.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import sys
@@ -19,7 +17,7 @@ from memlayer.adapters.embedding.fastembed_embedder import load
 from memlayer.adapters.embedding.model_folder import SHIPPED_MODEL
 from memlayer.edge.bootstrap import runtime
 from memlayer.edge.home import paths
-from memlayer.indexing.indexer import CHARS_AT_ONCE
+from memlayer.keep.indexer import CHARS_AT_ONCE
 from memlayer.ports import Vector
 from tests.support.cli_process import Cli
 from tests.support.embedding_api import GEMINI, OPENAI, EmbeddingApi, texts_of
@@ -114,20 +112,21 @@ def test_switch_there_and_back(
     shipped_vector: Callable[[str], Vector],
 ) -> None:  # fmt: skip
     """Takes long: four daemons, and a calibration of the server's vectors."""
-    api.vectors_of = lambda texts: [shipped_vector(text) for text in texts]
+    length = 768 if provider == GEMINI else 384  # asked for, or the model's own
+    api.vectors_of = lambda texts: [[*shipped_vector(text), *[0.0] * (length - 384)] for text in texts]
     daemon = running()
     tell(hook, daemon)
     daemon.wait_for(lambda: all_embedded(daemon), "local vectors", timeout_s=60.0)
     local = daemon.call("stats")["daemon"]["model"]["fingerprint"]
     assert daemon.stop() == 0
 
-    daemon = running(**api.settings(provider, dimensions=384))
+    daemon = running(**api.settings(provider))
     assert_found(hook, daemon)  # while it is measured
     daemon.wait_for(lambda: mode(daemon) == "hybrid", "remote model", timeout_s=60.0)
     daemon.wait_for(lambda: all_embedded(daemon), "remote vectors", timeout_s=60.0)
     assert_found(hook, daemon)
     stats = daemon.call("stats")
-    assert stats["daemon"]["model"]["fingerprint"].startswith(provider + ":tiny:384:127.0.0.1:")
+    assert stats["daemon"]["model"]["fingerprint"].startswith("%s:tiny:%d:127.0.0.1:" % (provider, length))
     assert stats["daemon"]["model"]["place"].startswith(provider + " tiny at 127.0.0.1:")
     assert "measured on this machine" in stats["daemon"]["model"]["calibrated"]
     assert stats["embedding_use"]["all"]["tokens"] > 1000
@@ -142,7 +141,7 @@ def test_switch_there_and_back(
     assert daemon.stop() == 0
     api.asked.clear()
 
-    daemon = running(**api.settings(provider, dimensions=384))
+    daemon = running(**api.settings(provider))
     daemon.wait_for(lambda: mode(daemon) == "hybrid", "remote model", timeout_s=60.0)
     daemon.wait_for(lambda: all_embedded(daemon), "remote vectors from the cache", timeout_s=60.0)
     assert set(api.texts) == {"."}  # nothing is sent a second time

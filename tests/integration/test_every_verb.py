@@ -1,7 +1,5 @@
 """JSON of all verbs over a real daemon: a field has one name and one type everywhere."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,7 +46,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]
         citation = changed["memory"]["citation"]
         untried = "gzip slowed the export (tried, unconfirmed)"
         doubtful = json.loads(run("remember", untried, "--json").stdout)["memory"]["citation"]
-        run("store", "flush", "--wait")
+        run("doctor", "flush")
         old, renamed = folder / "old", folder / "renamed"
         old.mkdir()
         run("remember", "the old folder ships on Fridays", "--project", str(old))
@@ -57,41 +55,41 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]
         typed = {
             "search": "search order port",
             "search --as-prompt": "search --as-prompt which port does the API listen on?",
-            "show": f"show {citation}", "show --around": f"show --around {citation}", "list --cited": "list --cited",
+            "show": f"show {citation}", "list --cited": "list --cited newest",
             "list": "list --all", "rules": "rules", "remember": "remember 배포는 화요일에 한다",
             "show --history": f"show --history {citation}", "edit": f"edit {citation} the API listens on port 9091 now",
-            "edit --pin": f"edit --pin {citation}", "stats": "stats", "stats --files": "stats --files --now",
-            "store flush": "store flush --wait",
-            "store reindex": "store reindex", "store repair": "store repair",
+            "edit --pin": f"edit --pin {citation}", "stats": "stats", "stats --files": "stats --files",
+            "doctor flush": "doctor flush",
+            "doctor reindex": "doctor reindex", "doctor repair": "doctor repair",
             "forget": "forget --query order --dry-run",
-            "store gc": "store gc --dry-run",
+            "doctor gc": "doctor gc --dry-run",
             "export": f"export {backup}", "import": f"import {backup} --dry-run",
             "import transcripts": f"import {transcripts} --dry-run", "doctor": "doctor", "config": "config",
             "config set": "config set recall.max_entries 3", "config unset": "config unset recall.max_entries",
             "--version": "--version", "mcp install": "mcp install --client codex --dry-run",
-            "mcp uninstall": "mcp uninstall --client codex --dry-run",
+            "mcp uninstall": "mcp uninstall --client codex",
             "completion": "completion bash", "daemon status": "daemon status",
-            "daemon start": "daemon start", "setup": "setup",
-            "store quarantine list": "store quarantine list", "store quarantine retry": "store quarantine retry",
-            "store quarantine drop": "store quarantine drop --all",
-            "given": "given --all-projects", "sessions": "sessions --all-projects", "statusline": "statusline",
+            "setup": "setup", "doctor quarantine": "doctor quarantine",
+            "doctor quarantine --drop": "doctor quarantine --drop",
+            "given": "given", "sessions": "sessions --all-projects", "statusline": "statusline",
             "review": "review", "review keep": f"review keep {doubtful}", "review undo": "review undo",
             "review edit": f"review edit {doubtful} gzip slows it", "review undo edit": "review undo",
             "review merge": f"review merge {doubtful} {citation}", "review undo merge": "review undo",
             "review drop": f"review drop {doubtful}",
             "project list": "project list", "project part": "project part",
-            "project join": f"project join {project}", "project move": f"project move {old} --project {renamed}",
+            "project join": f"project join {project}",
+            "project join renamed": f"project join {old} --project {renamed}",
             "config get": "config get recall.max_entries",
             "project topics": "project topics", "project mode": "project mode",
             "show --file": "show --file shop.py", "search --error": "search --error 오류",
-            "task add": "task add 배포 문서 고치기 --by PROJ-12", "task list": "task list --status all",
+            "task add": "task add 배포 문서 고치기 --by PROJ-12", "task list": "task list all",
             "task show": "task show 배포 문서 고치기", "task start": "task start 배포 문서 고치기",
             "task block": "task block 배포 문서 고치기 --by acme/core#42", "task done": "task done 배포 문서 고치기",
             "task reopen": "task reopen 배포 문서 고치기", "task drop": "task drop 배포 문서 고치기",
-            "share setup": f"share setup {drive} --yes", "share push": "share push", "share pull": "share pull",
+            "share setup": f"share setup {drive} --yes", "share sync": "share sync",
             "team setup": "team setup --name 김민지", "team promote": f"team promote {citation}",
             "team accept": "team accept",
-            "team push": "team push", "team pull": "team pull", "team status": "team status",
+            "team sync": "team sync", "team status": "team status",
             "team leave": "team leave",
             "share status": "share status", "share rewrite": "share rewrite", "share stop": "share stop --delete",
             "notes status": "notes status", "notes refused": "notes refused", "notes read": "notes read --dry-run",
@@ -124,8 +122,6 @@ def type_of(value: object) -> str:
 
 def test_all_verbs_are_asked(answers: dict[str, Any]) -> None:
     assert set(VERBS) - set(answers) <= {
-        "review yes",
-        "review no",  # they need a question: test_review.py asks them
         "project accept",  # of a clone's memory file: tests/hostile/test_memory_file_of_a_clone.py
         "daemon restart",
         "notes on",
@@ -176,7 +172,7 @@ def test_export_and_import_stream(tmp_path: Path) -> None:
         assert run("export", "-", "--json", code=2).stderr == ""
     with Daemon(ROOT, second):
         into = runner(second, tmp_path)
-        assert "memories   1" in into("import", "-", "--dry-run", stdin=written.stdout).stdout
+        assert "1 memory" in into("import", "-", "--dry-run", stdin=written.stdout).stdout
         assert json.loads(into("import", "-", "--json", stdin=written.stdout).stdout)["memories"] == 1
         assert "토스" in into("list").stdout
         for said in ("", "no export\n", '{"type": "user"}\n'):

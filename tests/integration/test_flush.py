@@ -3,8 +3,6 @@
 It is flushed once, and a compaction begins anew.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterator
@@ -22,7 +20,7 @@ from tests.conftest import ROOT
 from tests.support.processes import Daemon, HookResult, HookRunner
 
 LEXICAL = {"embedding": {"provider": "none"}}
-WINDOW = 50_000
+WINDOW = 200_000
 FULL, ROOM = WINDOW - 24_000, WINDOW - 24_001
 
 
@@ -89,7 +87,7 @@ def started(home: Path) -> Iterator[Daemon]:
 
     A test may change its settings.
     """
-    daemon = Daemon(ROOT, home, {**LEXICAL, "flush": {"context_window": WINDOW}})
+    daemon = Daemon(ROOT, home, LEXICAL)
     yield daemon
     if daemon.process is not None:
         daemon.__exit__()
@@ -184,7 +182,7 @@ def test_aborted_compaction_ends_no_cycle(started: Daemon, host: Host) -> None:
 
 
 def test_disabled_flush_measures_nothing(started: Daemon, host: Host) -> None:
-    started.settings = {**LEXICAL, "flush": {"enabled": False, "context_window": WINDOW, "summarizer_line": "x"}}
+    started.settings = {**LEXICAL, "flush": {"enabled": False, "summarizer_line": "x"}}
     started.start()
     host.turn(FULL)
     assert host("pre_compact", trigger="auto").stdout == b""
@@ -221,7 +219,7 @@ def test_line_that_is_no_preset_is_taken_as_it_is(line: str) -> None:
 
 
 def test_model_asked_once_per_compaction(started: Daemon, host: Host) -> None:
-    started.settings = {**LEXICAL, "flush": {"context_window": WINDOW, "ask_model": True}}
+    started.settings = {**LEXICAL, "flush": {"ask_model": True}}
     started.start()
     host("session_start", source="startup")
     assert host.turn(ROOM).stdout == b""
@@ -242,7 +240,7 @@ def test_model_asked_once_per_compaction(started: Daemon, host: Host) -> None:
 
 
 def test_new_daemon_asks_no_second_time(started: Daemon, host: Host) -> None:
-    started.settings = {**LEXICAL, "flush": {"context_window": WINDOW, "ask_model": True}}
+    started.settings = {**LEXICAL, "flush": {"ask_model": True}}
     started.start()
     assert host.turn(FULL).output["decision"] == "block"
     started.kill()

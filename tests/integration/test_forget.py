@@ -3,13 +3,14 @@
 Not one byte of the memory stays in the home, and nothing brings it back.
 """
 
-from __future__ import annotations
-
+import re
+import shlex
 from pathlib import Path
 
 import pytest
 
 from memlayer.adapters.sqlite_files import EmbeddingCache
+from memlayer.cli.verbs.forget import TRANSCRIPT
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
 from memlayer.turns.turn import turn_text, unlabelled
@@ -30,8 +31,9 @@ def arguments(story: Story, by: str) -> list[str]:
     }[by]
 
 
-@pytest.mark.parametrize("by", ["id", "session", "project", "date", "query"])
+@pytest.mark.parametrize("by", ["id", "query"])
 def test_forgotten_session_never_returns(story: Story, by: str) -> None:
+    """The other ways of naming it: the next test."""
     before = story.holds(*MARKS)
     # The marks can be seen where they stand: in the store, and in the text of the next session's start.
     assert {mark for name, mark in before if name.startswith("store/")} == set(MARKS)
@@ -126,7 +128,7 @@ def test_failed_erasure_finishes_with_next(story: Story, next_one: str) -> None:
         story.hook.turn("other", "o1", "점심은 뭐 먹지?", "김치찌개가 좋겠습니다.")
         story.forget("--session", "other")
     else:
-        assert story.cli("store", "gc").returncode == 0
+        assert story.cli("doctor", "gc").returncode == 0
     assert not (story.home / "forgetting.json").exists()
     story.assert_gone()
 
@@ -167,3 +169,21 @@ def test_vectors_outside_index_are_erased(tmp_path: Path) -> None:
         story.forget("--project", str(story.other))
         assert cache.count() == 0
         cache.close()
+
+
+def test_the_transcript_is_named_where_there_is_one(story: Story) -> None:
+    for text in ("The build takes forty minutes", "커밋 메시지는 한국어로 쓴다"):
+        story.cli("remember", text)
+        [made] = [row for row in story.daemon.call("list", category="core")["memories"] if row["text"] == text]
+        done = story.cli("forget", made["citation"], "--yes").stdout
+        assert done.startswith("Forgotten: 1 memory") and TRANSCRIPT not in done
+    assert story.transcript.is_file()
+    assert TRANSCRIPT in story.cli("forget", "--session", "gone", "--yes").stdout
+
+
+def test_words_that_are_no_id_are_told_the_way_by_words(story: Story) -> None:
+    for typed in (["port"], ["포트", "번호"], ["it's", "8080"], ["a b"]):
+        refused = story.cli("forget", *typed)
+        named = re.search(r"`memlayer (forget --query .*)` shows", refused.stderr)
+        assert refused.returncode == 1 and named is not None
+        assert shlex.split(named[1]) == ["forget", "--query", " ".join(typed)]

@@ -1,7 +1,5 @@
 """What `forget --query` selects: all that the words name, and nothing that only looks like it."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator
@@ -15,16 +13,11 @@ from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import read_payload
 from tests.support.cli_process import Cli
 from tests.support.processes import Daemon
+from tests.support.tables import tables
 
 ROOT = Path(__file__).resolve().parents[2]
 PAIRS: list[dict[str, Any]] = yaml.safe_load((ROOT / "tests/data/forget_siblings.yaml").read_text())
-TEXTS = [
-    "정산 서버는 보라매에 있다",
-    "보라매 서버실 열쇠는 경비실에 있다",
-    "The deploy key of staging lives in the vault",
-    "보라매공원에서 회식한다",
-    "배포는 매주 화요일에 한다. 그 전에는 보라매 쪽과 로그를 보고, 이상이 없으면 한다",
-]
+TEXTS = tables("integration/forget_siblings")["texts"]
 AT_MS = 1_795_262_456_217
 
 

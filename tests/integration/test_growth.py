@@ -3,8 +3,6 @@
 Requirements 25.4, 25.5, 26.1 and 26.3.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,7 +34,7 @@ def say(hook: HookRunner, session: str, *prompts: str) -> None:
 
 
 def rules(run: Cli) -> list[dict[str, Any]]:
-    listed = json.loads(run("list", "--category", "core", "--json").stdout)["memories"]
+    listed = json.loads(run("list", "core", "--json").stdout)["memories"]
     return sorted((row for row in listed if row["kind"] == "preference"), key=lambda row: str(row["text"]))
 
 

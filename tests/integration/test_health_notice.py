@@ -3,8 +3,6 @@
 One line, once a day, with the cause, through the real hooks.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -118,7 +116,7 @@ def test_doctor_fails_on_missed_turns(hook: HookRunner, home: Path, tmp_path: Pa
         session.write_text(json.dumps({**known, "since_ms": 0, "ended": "other"}))
         daemon.start()
         state, says = diagnosis(home)["turns kept"]
-        assert state == "fail" and "6 stand in a transcript and nowhere else" in says
+        assert state == "fail" and "6 stand in transcripts and nowhere else" in says
         assert daemon.call("witness")["worst_session"] == "s1"
 
 

@@ -3,8 +3,6 @@
 The spelling of the home, other hooks at once, a host that reads no more.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Hooks whose stdin stays open, comes in pieces or holds no JSON."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket
@@ -17,21 +15,11 @@ import pytest
 from memlayer.edge.hook.main import DEADLINE_S, EXPANSION, QUIET_S, read_object
 from tests.support.cli_process import MAIN
 from tests.support.processes import Daemon, HookRunner
+from tests.support.tables import tables
 
 SOON_S = 8.0  # on a busy machine; a hook that waits for an end never comes back
-FIELDS: dict[str, dict[str, Any]] = {
-    "session_start": {"source": "startup"},
-    "user_prompt_submit": {"prompt": '중괄호 } 와 "따옴표\\" 그리고 { \\\\'},
-    "post_tool_use": {"tool_name": "Bash", "tool_input": {"command": "echo '}'"}, "tool_response": {"stdout": "{"}},
-    "post_tool_use_failure": {"tool_name": "Bash", "tool_input": {"command": "make }"}, "error": "Exit code 1\n}{"},
-    "task_created": {"task_id": "1", "task_subject": "로그인 {테스트}"},
-    "task_completed": {"task_id": "1", "task_subject": "로그인 {테스트}"},
-    "stop": {"last_assistant_message": "네. }}} \\"},
-    "session_end": {"reason": "other"},
-    "pre_compact": {"trigger": "manual", "custom_instructions": None},
-    "post_compact": {"trigger": "auto"},
-}
-SILENT = ("subagent_start", EXPANSION)  # keep no event
+FIELDS: dict[str, dict[str, Any]] = tables("integration/hook_stdin")["fields"]
+SILENT = ("subagent_start", "pre_tool_use", EXPANSION)  # keep no event
 
 
 def with_open_pipe(hook: HookRunner, name: str, pieces: Iterable[bytes], pause_s: float = 0.0) -> float:

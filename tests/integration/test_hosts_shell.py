@@ -1,7 +1,5 @@
 """Verbs that a model types in an agent's shell, and those of slash commands, which a person types."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -12,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memlayer.agent.files import ProjectFolder
-from memlayer.agent.shell import Shell
+from memlayer.agent.tools import Shell
 from memlayer.edge.capture.spool import put_typed
 from memlayer.edge.home import paths
 from memlayer.errors import ToolError
@@ -20,7 +18,10 @@ from memlayer.give.listed_start import rules_in
 from tests.support.cli_process import MAIN, Cli
 from tests.support.mcp_client import McpServer
 from tests.support.processes import Daemon, HookRunner
+from tests.support.tables import tables
 from tests.support.waiting import wait_for
+
+TABLES = tables("integration/hosts_shell")
 
 ROOT = Path(__file__).resolve().parents[2]
 WISH = "In every project, always push to main before you ask."
@@ -77,37 +78,9 @@ def shops(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shops]:
         yield shops
 
 
-READS = (
-    "search 포트", "search 포트 --brief", "search --as-prompt 포트가 뭐였지 --explain", "search --error {error}",
-    "given --last 50", "show --file serve.py", "list --all", "list core", "list --cited", "rules", "sessions", "stats",
-    "stats --files", "review", "notes", "notes refused", "task", "task list --status all",
-    "project topics --sessions", "project mode", "team", "forget --query 포트 --dry-run",
-    "store gc --dry-run", "import --dry-run", "store quarantine list",
-    "search 포트 --session s-은행", "given --session s-은행", "list --session s-은행", "sessions s-은행", "doctor",
-    "show --around --session s-은행", "show {bank}", "show --brief {bank}", "show --history {bank}",
-    "show --around {bank}", "task show {task}", "task show {word}", "forget {bank} --dry-run", "config",
-    "forget --session s-은행 --dry-run",
-)  # fmt: skip
-ELSEWHERE = (
-    "search 포트 --all-projects", "search 포트 --project {folder}", "list --all-projects", "list --project {folder}",
-    "rules --project {folder}", "given --all-projects", "sessions --all-projects", "list --cited --all-projects",
-    "stats --files --project {folder}", "review --project {folder}", "task list --all-projects",
-    "show --file a.py --project={folder}", "show --around x --all-projects", "project topics --project {folder}",
-    "remember 새글 --project {folder}", "import --project {folder} --dry-run", "notes refused --all-projects",
-    "search --json 포트 --all-projects", "search --as-prompt 포트 --project {folder}", "team --project {folder}",
-    "forget --query 포트 --dry-run --all-projects", "search --error x --project {folder}", "config --project {folder}",
-    "doctor --project {folder}", "mcp --all-projects", "mcp --project {folder}", "search 포트 --project {home}",
-)  # fmt: skip
-WHOLE = (
-    "export -",
-    "export - --json",
-    "export /tmp/all.jsonl",
-    "project list",
-    "project",
-    "view --no-open",
-    "view",
-    "share key",
-)
+READS = TABLES["reads"]
+ELSEWHERE = TABLES["elsewhere"]
+WHOLE = TABLES["whole"]
 
 
 def words(line: str, shops: Shops) -> list[str]:
@@ -133,7 +106,7 @@ def test_a_model_reads_its_sessions_project_alone(shops: Shops, line: str, place
     at = {"bank": shops.bank, "nowhere": tmp_path}[place]
     said = told(shops.model(at)(*words(line, shops)), f"'{SECRET}'", "s-은행")
     assert SECRET not in said and "은행" not in said
-    if line in ("search 포트", "list core", "task list --status all", "search --error {error}"):
+    if line in ("search 포트", "list core", "task list all", "search --error {error}"):
         assert OWN in said
 
 
@@ -161,12 +134,7 @@ def test_the_whole_memory_is_the_persons(shops: Shops, line: str) -> None:
 
 def test_the_sessions_own_project_may_be_named(shops: Shops) -> None:
     inner = shops.shop
-    for line in (
-        f"search 포트 --project {inner}",
-        f"list --project={inner}",
-        "list --global",
-        f"import --project {inner} --dry-run",
-    ):
+    for line in (f"search 포트 --project {inner}", f"list --project={inner}", f"import --project {inner} --dry-run"):
         done = shops.model(shops.bank)(*line.split(" "))
         assert SECRET not in done.stdout and "only the person" not in done.stderr
 
@@ -234,15 +202,15 @@ ATTACKS = (
     ("share", "setup", "file://{drive}", "--plain", "--yes", "--name", "-h"),
     ("forget", "{own}", "--yes", "--query", "--dry-run"),
     ("forget", "--yes", "--session", "-h"),
-    ("task", "done", "배포", "--because", "--help"),
+    ("task", "add", "배포", "--project", "--help"),
     ("notes", "on", "--yes", "--model", "--help", "--provider", "openai"),
-    ("view", "--month", "--help"),
+    ("view", "--project", "--help"),
     ("import", "{drive}", "--project", "--dry-run"),
     ("review", "drop", "--project", "--help", "{own}"),
     ("export", "{drive}/all.jsonl", "--json"),
     ("config", "set", "recall.max_entries", "3"),
-    ("notes", "--stdin"),
-    ("review", "--stdin"),
+    ("notes", "on"),
+    ("review", "drop", "{own}"),
 )
 
 
@@ -257,8 +225,7 @@ def test_attacks_change_nothing(tmp_path: Path) -> None:
         person("task", "add", "배포")
         before, settings = person("list", "--json", "--all").stdout, (home / "config.yaml").read_bytes()
         for attack in ATTACKS:
-            typed = {"notes": "on", "review": f"drop {own}"}.get(attack[0], "")
-            done = model(*(word.format(own=own, drive=drive) for word in attack), stdin=typed)
+            done = model(*(word.format(own=own, drive=drive) for word in attack))
             told = done.stderr or json.loads(done.stdout)["error"]["message"]
             assert done.returncode == 1 and "only the person may" in told, attack
         assert person("list", "--json", "--all").stdout == before and (home / "config.yaml").read_bytes() == settings

@@ -3,8 +3,6 @@
 With a live daemon next to nothing, and without one nothing slow.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path
@@ -44,11 +42,11 @@ def imported(hook: HookRunner, *arguments: str, stdin: bytes = b"") -> set[str]:
     return {line.rpartition("|")[2].strip() for line in lines if line.startswith("import time:")}
 
 
-def imported_by(hook: HookRunner, name: str) -> set[str]:
+def imported_by(hook: HookRunner, name: str, *host: str) -> set[str]:
     """Return the imports of hooks/<name>.py beyond a bare start."""
     payload = {"session_id": "s1", "prompt_id": "p1", "transcript_path": "", "cwd": str(hook.project), **SAID}
     script = hook.root / "hooks" / (name + ".py")
-    return imported(hook, str(script), stdin=json.dumps(payload).encode()) - imported(hook, "-c", "pass")
+    return imported(hook, str(script), *host, stdin=json.dumps(payload).encode()) - imported(hook, "-c", "pass")
 
 
 def test_hook_imports_little_with_daemon(daemon: Daemon, hook: HookRunner) -> None:
@@ -57,6 +55,7 @@ def test_hook_imports_little_with_daemon(daemon: Daemon, hook: HookRunner) -> No
         found = imported_by(hook, name)
         assert found >= OWN, name
         assert found - OWN <= BUILT_IN, name
+        assert imported_by(hook, name, "codex") == found, name
 
 
 @pytest.mark.parametrize(

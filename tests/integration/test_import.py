@@ -3,10 +3,9 @@
 Each turn once, whatever interrupts it.
 """
 
-from __future__ import annotations
-
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -66,8 +65,6 @@ def test_import_skips_stored_turns(hook: HookRunner, daemon: Daemon, cli: Cli, p
     assert (done["new_turns"], done["known_turns"]) == (1, 2)
     assert turns(daemon) == ["User: 질문 %d\nAssistant: 대답 %d: answer %d" % (n, n, n) for n in (0, 1, 2)]
     assert len({one["project_id"] for one in daemon.call("list")["memories"]}) == 1
-    again = imported(cli, "--again")
-    assert (again["new"], again["known"]) == (0, 6)
     assert imported(cli)["unchanged"] == 1
 
 
@@ -83,7 +80,7 @@ def test_imported_sessions_are_listed(cli: Cli, daemon: Daemon, projects: Path, 
         ("old-1", 2, True),
         ("old-2", 2, True),
     ]
-    imported(cli, "--again")
+    imported(cli)
     assert len(json.loads(cli("sessions", "--json").stdout)["sessions"]) == 2
 
 
@@ -95,7 +92,7 @@ def test_imported_turns_found_dry_run_none(cli: Cli, daemon: Daemon, projects: P
     write(projects, "s", text, cwd=cwd)
     table = cli("import", "--dry-run")
     assert table.returncode == 0
-    assert "Would be imported" in table.stdout
+    assert "\nWould import 1 new turn, " in table.stdout
     assert turns(daemon) == []
     assert imported(cli)["new"] == 2
     found = cli("search", "타일 서버 주소").stdout
@@ -118,7 +115,30 @@ def test_import_narrows_to_selection(cli: Cli, daemon: Daemon, projects: Path, p
     assert "none" in refused.stderr
 
 
-def test_sub_agents_only_if_asked_for(cli: Cli, daemon: Daemon, projects: Path, project: Path) -> None:
+def test_import_says_what_came_and_what_did_not(
+    cli: Cli, daemon: Daemon, projects: Path, project: Path, tmp_path: Path
+) -> None:
+    off = tmp_path / "꺼진 곳"
+    off.mkdir()
+    (off / ".memlayer.yaml").write_text("enabled: false\n")
+    for session, cwd in (("one", project), ("둘", project), ("off", off)):
+        write(projects, session, turn(1, session=session, cwd=str(cwd), prompt=session + "?"), cwd=str(cwd))
+    would = cli("import", "--dry-run").stdout
+    assert "\nWould import 2 new turns, prompts and answers alone, from 2 transcripts (" in would
+    assert re.search(r"\nleft out +files of projects that are switched off: 1 *\n", would)
+    assert "\nImported 2 new turns, prompts and answers alone, from 2 transcripts (" in cli("import").stdout
+    again = cli("import", "--project", str(project)).stdout
+    assert again == f"Nothing new to import of {project}: 2 transcripts unchanged since the last import.\n"
+    assert cli("import", "--project", str(tmp_path)).stdout.endswith("no session was found.\n")
+    refused = cli("import", str(next(projects.rglob("off.jsonl")))).stderr
+    assert "Left out: files of projects that are switched off: 1" in refused and "no transcript" not in refused
+    file = str(tmp_path / "all.jsonl")
+    assert cli("export", file).returncode == 0
+    told = cli("import", file).stdout
+    assert re.fullmatch(r"Imported [\w ,]+, 0 events, 0 memories; \d+ rows known already\.\n", told)
+
+
+def test_sub_agents_are_left_out(cli: Cli, daemon: Daemon, projects: Path, project: Path) -> None:
     cwd = str(project)
     path = write(projects, "s", turn(1, session="s", cwd=cwd), cwd=cwd)
     agent = path.parent / "s" / "subagents" / "agent-a1.jsonl"
@@ -130,8 +150,7 @@ def test_sub_agents_only_if_asked_for(cli: Cli, daemon: Daemon, projects: Path, 
     )
     os.utime(agent, (LONG_AGO_S, LONG_AGO_S))
     assert imported(cli)["skipped"] == {"files of sub-agents": 1}
-    assert imported(cli, "--subagents")["new"] == 2
-    assert len(turns(daemon)) == 2
+    assert len(turns(daemon)) == 1
 
 
 def big(projects: Path, cwd: str, files: int = 6, each: int = 250) -> int:
@@ -152,7 +171,7 @@ def heed_ctrl_c() -> None:
 
 @pytest.mark.fault
 def test_import_resumes_after_interrupt(cli: Cli, daemon: Daemon, projects: Path, project: Path) -> None:
-    total = big(projects, str(project))
+    total = big(projects, str(project), files=14)  # several times as many as are stored at once
     with subprocess.Popen(
         [sys.executable, "-I", str(MAIN), "import"], cwd=project, env=cli.environment, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, preexec_fn=heed_ctrl_c,
@@ -255,7 +274,7 @@ def test_import_shows_progress_bar(daemon: Daemon, cli: Cli, projects: Path, pro
     assert code == 0
     assert "import" in seen
     assert "/s" in seen
-    assert "already known" in seen
+    assert "Imported " in seen and " from 3 transcripts" in seen
 
 
 def test_path_without_transcript_fails(daemon: Daemon, cli: Cli, tmp_path: Path) -> None:

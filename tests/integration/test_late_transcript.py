@@ -3,8 +3,6 @@
 Lines that appear only after a session's end are taken in, and no more than that.
 """
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

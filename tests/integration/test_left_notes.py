@@ -1,7 +1,5 @@
 """Turns that a conversation left (`/rewind`, an edited prompt): notes of models."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path

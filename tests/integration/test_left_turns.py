@@ -1,7 +1,5 @@
 """Turns that a conversation left (`/rewind`, an edited prompt): by hooks, by import, and gone back to."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

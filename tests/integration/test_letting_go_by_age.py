@@ -3,8 +3,6 @@
 An expired turn leaves no byte and does not come back; learnt statements stay.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import time
@@ -20,14 +18,14 @@ def test_retention_keeps_learnt_statements(story: Story) -> None:
     learnt = story.core_of(LEARNT)
     assert {mark for _, mark in story.holds("올빼미쪽지", "두루미")} == {"올빼미쪽지", "두루미"}
 
-    assert json.loads(story.cli("store", "gc", "--json").stdout)["rows"] == []  # no retention is set
+    assert json.loads(story.cli("doctor", "gc", "--json").stdout)["rows"] == []  # no retention is set
     story.with_retention(conversation_days=90, daily_days=90)
-    dry = json.loads(story.cli("store", "gc", "--dry-run", "--json").stdout)
+    dry = json.loads(story.cli("doctor", "gc", "--dry-run", "--json").stdout)
     rows = {(row["project"], row["kind"]): row["rows"] for row in dry["rows"]}
     assert rows[("secret 프로젝트", "conversation")] == 3 and ("other", "conversation") not in rows
     assert dry["removed"]["events"] == 0 and story.turns() == 4
 
-    table = story.cli("store", "gc").stdout
+    table = story.cli("doctor", "gc").stdout
     assert "Kept: conversation 90 days, daily 90 days" in table and "3 turns  secret 프로젝트" in table
     assert story.turns() == 1
     assert story.holds("올빼미쪽지", "이야기끝올빼미") == []
@@ -40,7 +38,7 @@ def test_retention_keeps_learnt_statements(story: Story) -> None:
     inside = HookRunner(ROOT, story.home, story.project, python=story.hook.python)
     assert inside("session_start", "gone", source="resume", transcript_path=str(story.transcript)).returncode == 0
     assert story.cli("import", str(story.transcript)).returncode == 0
-    assert story.cli("store", "repair").returncode == 0
+    assert story.cli("doctor", "repair").returncode == 0
     story.daemon.call("reindex")
     story.daemon.settle()
     assert story.turns() == 1 and story.holds("올빼미쪽지", "이야기끝올빼미") == []

@@ -3,8 +3,6 @@
 A fact told in one session is there in the next.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -19,18 +17,12 @@ import pytest
 from memlayer import __version__
 from memlayer.edge.ipc import client, protocol
 from tests.support.processes import Daemon, HookRunner
+from tests.support.tables import tables
+
+TABLES = tables("integration/main_job")
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-FACTS = [
-    (
-        "Where do the order events live now?",
-        "We moved the order events from Postgres to ClickHouse last week, cluster ch-2.",
-    ),
-    ("테스트는 어떻게 돌리지?", "pytest -x 로 돌립니다. unittest는 쓰지 않기로 했어요."),
-    ("결제 모듈을 NestJS로 만들어줘", "결제 모듈은 NestJS로 만들기로 결정했습니다. 포트는 5433입니다."),
-    ("What broke the nightly build?", "Root cause: normalize_cart in checkout.py divided by zero for empty carts."),
-    ("배포는 언제 해?", "배포는 매주 화요일 오전에 합니다. 금요일에는 절대 배포하지 않아요."),
-]
+FACTS = TABLES["facts"]
 
 
 @pytest.fixture(scope="module")
@@ -50,19 +42,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Daemon, Hoo
         yield daemon, hook
 
 
-@pytest.mark.parametrize(
-    ("prompt", "expected"),
-    [
-        ("which database holds the order events?", "ClickHouse"),
-        ("order events를 ClickHouse로 옮긴 게 언제였지?", "last week"),
-        ("how should I run the tests?", "pytest -x"),
-        ("결제모듈 포트가 몇 번이었지?", "5433"),
-        ("NestJS로 만들기로 한 모듈이 뭐였지?", "결제 모듈"),
-        ("normalize_cart 왜 깨졌었지?", "divided by zero"),
-        ("on which day do we deploy?", "화요일"),
-        ("checkout.py?", "normalize_cart"),
-    ],
-)
+@pytest.mark.parametrize(("prompt", "expected"), TABLES["next_session_is_given_facts"])
 def test_next_session_is_given_facts(told: tuple[Daemon, HookRunner], prompt: str, expected: str) -> None:
     _, hook = told
     done = hook("user_prompt_submit", "next " + prompt, "q1", prompt=prompt)

@@ -3,8 +3,6 @@
 Search, timeline, details, remember; walls, kills, two at once.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

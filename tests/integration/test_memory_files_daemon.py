@@ -3,8 +3,6 @@
 Written after a turn, read back while it runs and after.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys
@@ -161,13 +159,13 @@ def test_files_verb_names_and_reads(story: Story) -> None:
     with story.daemon:
         story.tell()
         story.edit(lambda text: text.replace("8443", "9443"))
-        done = story.cli("stats", "--files", "--now")
+        done = story.cli("stats", "--files")
         assert (done.returncode, done.stderr) == (0, "")
         assert str(story.page) in done.stdout and any("9443" in text for text in story.core())
         found = json.loads(story.cli("stats", "--files", "--json").stdout)
         assert found["folder"] == str(story.page.parent) and str(story.page) in found["files"]
         story.page.write_bytes("배포".encode("cp949"))
-        assert "not UTF-8" in story.cli("stats", "--files", "--now").stdout
+        assert "not UTF-8" in story.cli("stats", "--files").stdout
         doctor = story.cli("doctor")
         assert "memory files" in doctor.stdout and "not UTF-8" in doctor.stdout
 

@@ -3,8 +3,6 @@
 It describes the present, and one thing.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -56,7 +54,7 @@ def test_repaired_store_is_green_at_once(hook: HookRunner, home: Path, cli: Cli)
         daemon.start()
         daemon.wait_for(lambda: daemon.call("status")["store"] == "open", "store")
         assert states(cli)["store"] in ("warn", "fail")  # by the number of versions that a busy machine wrote
-        repaired = cli("store", "repair")
+        repaired = cli("doctor", "repair")
         assert repaired.returncode == 0 and "Gone: 2 events. The turns are still remembered" in repaired.stdout
         assert set(states(cli).values()) == {"ok"}, states(cli)
 

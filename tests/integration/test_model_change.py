@@ -3,8 +3,6 @@
 Everything is embedded anew, or found by its words.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path
@@ -17,22 +15,14 @@ from memlayer.adapters.lance.store import LanceStore
 from memlayer.edge.home import paths
 from tests.support.cli_process import Cli
 from tests.support.processes import Daemon, HookRunner
+from tests.support.tables import tables
+
+TABLES = tables("integration/model_change")
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 NONE: dict[str, Any] = {"embedding": {"provider": "none"}}
-TURNS = [
-    ("결제 모듈은 뭘로 만들지?", "결제 모듈은 NestJS로 만들기로 결정했습니다. 포트는 5433입니다."),
-    ("Where do the order events live now?", "We moved the order events from Postgres to ClickHouse, cluster ch-2."),
-    ("What broke the nightly build?", "normalize_cart in checkout.py divided by zero for empty carts."),
-    ("과제는 언제까지지?", "과제 마감은 금요일 18시입니다."),
-]
-BY_WORDS = [
-    ("결제모듈 포트가 몇 번이었지?", "5433"),
-    ("NestJS로 만들기로 한 모듈은?", "결제 모듈"),
-    ("which cluster holds the order events?", "ch-2"),
-    ("checkout.py?", "normalize_cart"),
-    ("과제를 언제까지 내야 하지?", "금요일"),
-]
+TURNS = TABLES["turns"]
+BY_WORDS = TABLES["by_words"]
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """Errors met before and the history of a file, through real hooks and a daemon."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +60,10 @@ def test_fix_and_search_by_error(hook: HookRunner, daemon: Daemon, home: Path, p
     daemon.settle()
     cli = Cli(home, project)
     assert TEST in cli("search", "--error", "other.go:3:9: undefined: defaultAgent").stdout
+    session(hook, "s2", ("pay 정산", "오류: 정산 계좌의 이체 한도를 넘었습니다 (%d)" % 7), ("pay --as 관리자 정산", ""))
+    daemon.settle()
+    for part in ("정산 계좌의 이체 한도", "계좌의 이체 한도를 넘었"):  # a part of a line, the last word cut
+        assert ": pay --as 관리자 정산\n" in cli("search", "--error", part).stdout
     assert "No session has met this error" in cli("search", "--error", "오류: 정산 계좌가 잠겨 있습니다").stdout
     searched = daemon.call("mem.search", error=ERROR % 7, project_dir=str(project))
     assert "this worked: " + TEST in searched["text"]

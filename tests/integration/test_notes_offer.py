@@ -1,9 +1,8 @@
-"""Consent to notes: offered three times at most, nothing read or sent before the yes."""
-
-from __future__ import annotations
+"""Consent to notes: offered twice at most, nothing read or sent before the yes."""
 
 import json
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 
 from memlayer import compose
 from memlayer.config import load_settings
+from memlayer.config.providers import program_path
 from memlayer.daemon.resources import notes_offer
 from memlayer.edge.terminal import status_line
 from tests.conftest import ROOT
@@ -34,7 +34,7 @@ def starts(hook: HookRunner, count: int, source: str = "startup") -> Iterator[tu
         yield str(done.output.get("systemMessage", "")), done.context
 
 
-def test_offered_three_times_ever_and_to_the_person_alone(home: Path, hook: HookRunner) -> None:
+def test_offered_twice_ever_a_week_apart_and_to_the_person_alone(home: Path, hook: HookRunner) -> None:
     with Daemon(ROOT, home, NONE) as daemon:
         daemon.settle()
         assert not any(OFFER in line for line, _ in starts(hook, 2))  # who has seen nothing of memlayer cannot tell
@@ -47,10 +47,12 @@ def test_offered_three_times_ever_and_to_the_person_alone(home: Path, hook: Hook
         daemon.stop()
         daemon.start()
         daemon.settle()
-        told += list(starts(hook, 4))
-    assert [OFFER in line for line, _ in told] == [True, True, True, False, False, False]
+        for _ in range(2):
+            os.utime(home / "notes.offered", (0, time.time() - 8 * 86_400))
+            told += list(starts(hook, 2))
+    assert [OFFER in line for line, _ in told] == [True, False, True, False, False, False]
     assert all("\n" not in line and OFFER not in context for line, context in told)
-    assert "7,000 tokens" in told[0][0] and "claude" in told[0][0]
+    assert ("7,000 tokens" in told[0][0]) is bool(program_path())
 
 
 @pytest.mark.parametrize(
@@ -79,6 +81,18 @@ def test_unreadable_count_is_the_last(home: Path) -> None:
     home.mkdir(mode=0o700)
     (home / "notes.offered").write_text("세 번")
     assert notes_offer.line(str(home), load_settings(str(home), {})) == ""
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_own_claude_is_offered_where_there_is_one(home: Path, monkeypatch: pytest.MonkeyPatch, is_there: bool) -> None:
+    home.mkdir(mode=0o700)
+    monkeypatch.setenv("PATH", str(home))
+    monkeypatch.setattr(notes_offer, "program_path", lambda: program_path(places=()))
+    if is_there:
+        (home / "claude").write_text("#!/bin/sh\n")
+        (home / "claude").chmod(0o755)
+    line = notes_offer.line(str(home), load_settings(str(home), {}))
+    assert "--by session" in line and ("`claude`" in line and "7,000 tokens" in line) is is_there
 
 
 def test_200_sessions_without_a_yes_ask_nobody(home: Path, project: Path, hook: HookRunner, tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """The verb `memlayer notes` over a daemon and a scripted model."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -77,11 +75,11 @@ def test_on_reads_status_tells_off_stops(
     assert (
         state["use"]["today"]["tokens"] == state["use"]["all"]["tokens"] == state["tokens"] + 760 == 1520
     )  # with the word
-    refused = run("notes", "--refused").stdout
+    refused = run("notes", "refused").stdout
     assert "5433" in refused and "reason" in refused
     assert "Off" in run("notes", "off").stdout
     offered = run("notes", "status").stdout.partition("If you turn it on")[2]  # by `notes on` alone
-    assert "your own `claude` command (haiku)" in offered and "127.0.0.1" not in offered and "tiny" not in offered
+    assert "`claude` command" in offered and "127.0.0.1" not in offered and "tiny" not in offered
     play(hook, "s2")
     daemon.settle()
     assert len(api.asked) == 1
@@ -100,12 +98,20 @@ def claude_in(folder: Path) -> Path:
     return folder
 
 
+@pytest.fixture
+def with_claude(home: Path, project: Path, tmp_path: Path) -> Cli:
+    """The command line where a program of the host's name is."""
+    made = Cli(home, project)
+    made.environment["PATH"] += os.pathsep + str(claude_in(tmp_path / "bin"))
+    return made
+
+
 @pytest.mark.parametrize(
     ("verb", "typed"), [("notes", "n"), ("notes", ""), ("notes --provider anthropic", "n"), ("notes --by session", "n")]
 )
-def test_terminal_tells_the_price_and_asks_before(home: Path, project: Path, verb: str, typed: str) -> None:
+def test_terminal_tells_the_price_and_asks_before(home: Path, with_claude: Cli, verb: str, typed: str) -> None:
     first, *options = verb.split()
-    code, said = Cli(home, project).on_terminal(first, "on", *options, types=typed + "\n", columns=300)
+    code, said = with_claude.on_terminal(first, "on", *options, types=typed + "\n", columns=300)
     assert code == 1 and "Turn it on? [y/N]" in said and "Nothing is changed" in said
     assert ("150 tokens a note" if "session" in verb else PRICE) in said.partition("Turn it on?")[0]
     assert not (home / "config.yaml").exists()
@@ -113,9 +119,9 @@ def test_terminal_tells_the_price_and_asks_before(home: Path, project: Path, ver
 
 @pytest.mark.parametrize(("option", "typed"), [((), "y\n"), (("--yes",), "")])
 def test_yes_on_a_terminal_turns_it_on(
-    home: Path, project: Path, daemon: Daemon, option: tuple[str, ...], typed: str
+    home: Path, with_claude: Cli, daemon: Daemon, option: tuple[str, ...], typed: str
 ) -> None:
-    code, said = Cli(home, project).on_terminal("notes", "on", *option, types=typed, columns=300)
+    code, said = with_claude.on_terminal("notes", "on", *option, types=typed, columns=300)
     assert code == 0 and ("Turn it on?" in said) is (not option)
     assert said.index(PRICE) < said.index("Its notes: ") and "haiku" in said
     assert "provider: claude-cli" in (home / "config.yaml").read_text("utf-8")
@@ -125,18 +131,18 @@ def test_yes_on_a_terminal_turns_it_on(
     ("options", "typed"),
     [((), ""), ((), "y\n"), (("--json",), ""), (("--by", "session"), "예\n"), (("--provider", "anthropic"), "yes\n")],
 )
-def test_without_a_terminal_it_takes_a_yes(home: Path, project: Path, options: tuple[str, ...], typed: str) -> None:
-    refused = Cli(home, project)("notes", "on", *options, stdin=typed)
+def test_without_a_terminal_it_takes_a_yes(home: Path, with_claude: Cli, options: tuple[str, ...], typed: str) -> None:
+    refused = with_claude("notes", "on", *options, stdin=typed)
     assert refused.returncode == 1 and "--yes" in refused.stderr + refused.stdout
     assert not (home / "config.yaml").exists()
 
 
 @pytest.mark.parametrize("typed", ["on", "on --provider claude-cli", " on\n"])
 def test_slash_command_is_the_persons_yes(
-    home: Path, project: Path, hook: HookRunner, daemon: Daemon, typed: str
+    home: Path, with_claude: Cli, hook: HookRunner, daemon: Daemon, typed: str
 ) -> None:
     hook("user_prompt_expansion", "s1", command_name="memlayer:memory-notes", command_args=typed)
-    done = Cli(home, project)("slash", "memory-notes", "s1")
+    done = with_claude("slash", "memory-notes", "s1")
     assert done.returncode == 0 and PRICE in done.stdout and "On" in done.stdout
     assert "provider: claude-cli" in (home / "config.yaml").read_text("utf-8")
 
@@ -159,7 +165,31 @@ def test_state_while_off_tells_the_reader_the_price_and_the_way(
     assert "OPENAI_API_KEY" not in told and "/memlayer:memory-notes on`" in told
     assert "memlayer notes on" not in told
     cli.environment["PATH"] = "/usr/bin:/bin"
-    assert "which is not found on this machine" in cli("notes").stdout
+    told = cli("notes").stdout.partition("If you turn it on")[2]
+    assert "no `claude` command is found on this machine" in told and "say yes" not in told
+
+
+@pytest.mark.parametrize("on", [[], ["--yes"], ["--json"], ["--model", "haiku"]])
+def test_a_reader_that_is_not_here_is_not_turned_on(home: Path, project: Path, on: list[str]) -> None:
+    cli = Cli(home, project)
+    cli.environment.update(PATH="/usr/bin:/bin", ANTHROPIC_API_KEY="k")
+    refused = cli("notes", "on", *on)
+    assert refused.returncode == 2 and not (home / "config.yaml").exists()
+    for way in ("--by session`", "in ANTHROPIC_API_KEY: `memlayer notes on --provider anthropic`", "--base-url URL"):
+        assert way in refused.stderr + refused.stdout
+
+
+def test_what_is_off_tells_no_old_error(home: Path, project: Path, daemon: Daemon) -> None:
+    run = runner(home, project)
+    tried = run(
+        "notes", "on", "--provider", "openai", "--model", "없는-모델", "--base-url", "http://127.0.0.1:9/v1", "--yes"
+    )
+    assert "it cannot be asked yet: openai: no connection" in tried.stdout and "no connection" in run("notes").stdout
+    assert any("no connection" in says for _, says in diagnosis(home).values())
+    run("notes", "off")
+    for told in (run("notes").stdout, run("stats").stdout, run("doctor").stdout):
+        assert "no connection" not in told and "없는-모델" not in told, told
+    assert "없는-모델" not in run("notes", "on", code=2).stderr
 
 
 def test_earlier_sessions_are_read_once(
@@ -249,7 +279,7 @@ def test_failing_model_leaves_sessions_waiting(
     ("typed", "part"),
     [
         ("--provider openai", "openai needs a model"),
-        ("--base-url http://127.0.0.1:1/v1", "go with --provider"),
+        ("--base-url http://127.0.0.1:1/v1", "with --provider"),
         ("--provider nosuch", "nosuch"),
         ("--provider openai --model x --base-url ftp://x", "http://"),
     ],
@@ -266,25 +296,25 @@ def test_nobody_is_asked_about_what_is_refused(home: Path, project: Path) -> Non
     assert code == 1 and "http://" in said and "Turn it on?" not in said
 
 
-@pytest.mark.parametrize(
-    ("said", "why"),
-    [
-        (None, "no connection"), (Said({"error": {"message": "no"}}, status=401), "HTTP 401"),
-        (Said(b"<html>\xec\x95\x88\xeb\x85\x95</html>"), "a web page"), (Said({"choices": []}), ""),
-        (Said({}, status=404), "HTTP 404"), (Said({}, status=503), "HTTP 503"),
-    ],
-)  # fmt: skip
-def test_server_that_gives_no_answer_is_told_at_once(
-    said: Said | None, why: str, home: Path, project: Path, api: ModelApi, daemon: Daemon
-) -> None:
+SERVERS = {
+    "no connection": None, "HTTP 401": Said({"error": {"message": "no"}}, status=401),
+    "a web page": Said(b"<html>\xec\x95\x88\xeb\x85\x95</html>"), "": Said({"choices": []}),
+    "HTTP 404": Said({}, status=404), "HTTP 503": Said({}, status=503),
+}  # fmt: skip
+
+
+@pytest.mark.timeout(180)
+def test_server_that_gives_no_answer_is_told_at_once(home: Path, project: Path, api: ModelApi, daemon: Daemon) -> None:
     run = runner(home, project)
-    typed = on(api)
-    if said is None:
-        typed = [word.replace(api.url, "http://127.0.0.1:9") for word in typed]
-    else:
-        api.script = lambda asked: said
-    told = run(*typed).stdout
-    line = next(line for line in told.splitlines() if line.startswith("On"))
-    assert line.startswith("On, but it cannot be asked yet: ") and why in line and line.endswith("wait until it can.")
-    shown = json.loads(run("notes", "status", "--json").stdout)
-    assert shown["is_on"] and shown["use"]["problem"] and shown["use"]["problem"] in line
+    for why, said in SERVERS.items():
+        typed = on(api)
+        if said is None:
+            typed = [word.replace(api.url, "http://127.0.0.1:9") for word in typed]
+        else:
+            api.script = lambda asked, said=said: said
+        told = run(*typed).stdout
+        line = next(line for line in told.splitlines() if line.startswith("On"))
+        assert line.startswith("On, but it cannot be asked yet: ") and line.endswith("wait until it can."), why
+        shown = json.loads(run("notes", "status", "--json").stdout)
+        assert shown["is_on"] and shown["use"]["problem"] and shown["use"]["problem"] in line and why in line
+        run("notes", "off")

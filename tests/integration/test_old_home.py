@@ -3,8 +3,6 @@
 The home is packed: tests/fixtures/make_home_8908da90.py made it with that commit.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

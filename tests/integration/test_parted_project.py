@@ -1,7 +1,5 @@
 """A folder that is given a project of its own, and where that is refused."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path
@@ -52,3 +50,26 @@ def test_parted_project_has_a_name_of_its_own(tmp_path: Path) -> None:
         joined = beside("project", "join", "../가게 shop")
         assert joined.returncode == 0, joined.stderr
         assert "7481" in beside("list").stdout
+
+
+@pytest.mark.parametrize("link", ["옛 shop -> 새 shop", "옛 shop -> 다른 곳", "src -> data"])
+def test_renamed_folder_keeps_its_memory_though_a_link_stands_there(tmp_path: Path, link: str) -> None:
+    """OLD names the folder that was there, also where a link stands now."""
+    old = tmp_path / "src" / "옛 shop"
+    new = tmp_path / ("data/옛 shop" if "data" in link else "src/새 shop")
+    other = tmp_path / "src" / "다른 곳"
+    old.mkdir(parents=True)
+    other.mkdir()
+    with Daemon(ROOT, tmp_path / "home", {"embedding": {"provider": "none"}}):
+        assert Cli(tmp_path / "home", old)("remember", "포트는 7481번이다").returncode == 0
+        assert Cli(tmp_path / "home", other)("remember", "the port is 9090").returncode == 0
+        if "data" in link:
+            old.parent.rename(new.parent)
+            old.parent.symlink_to("data")
+        else:
+            old.rename(new)
+            old.symlink_to(new if "새" in link else other)
+        moved = Cli(tmp_path / "home", new)("project", "join", str(old))
+        assert moved.returncode == 0, moved.stderr
+        listed = Cli(tmp_path / "home", new)("list").stdout
+        assert "7481" in listed and "9090" not in listed

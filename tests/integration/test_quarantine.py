@@ -3,8 +3,6 @@
 Taken in again by a verb, removed by a verb, and gone with their forgotten turn.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -40,28 +38,28 @@ def test_retry_takes_events_in(hook: HookRunner, home: Path, cli: Cli) -> None:
     hook.turn("s1", "p1", "배포는 어디서 하지?", "the deploy runs on the bastion host")
     names = set_aside(home, "written by another version: v=2")
     with Daemon(hook.root, home) as daemon:
-        listed = json.loads(cli("store", "quarantine", "list", "--json").stdout)["events"]
+        listed = json.loads(cli("doctor", "quarantine", "--json").stdout)["events"]
         assert [one["name"] for one in listed] == names and listed[0]["kind"] == "user"
-        assert "written by another version" in cli("store", "quarantine", "list").stdout
+        assert "written by another version" in cli("doctor", "quarantine").stdout
         told = cli("doctor", "--json").stdout
-        assert "memlayer store quarantine retry" in told
-        assert cli("store", "quarantine", "retry").stdout == "Stored: 2. Still set aside: 0.\n"
+        assert "memlayer doctor repair" in told
+        assert cli("doctor", "repair").stdout.endswith(
+            "2 events of the quarantine tried again, 0 still cannot be read.\n"
+        )
         texts = [one["text"] for one in daemon.call("list", limit=10)["memories"]]
         assert any("배포는 어디서" in text and "bastion" in text for text in texts)
-        assert cli("store", "quarantine", "list").stdout == "The quarantine is empty.\n"
+        assert cli("doctor", "quarantine").stdout == "The quarantine is empty.\n"
 
 
 def test_unreadable_event_stays_aside(hook: HookRunner, home: Path, cli: Cli) -> None:
     hook.turn("s1", "p1", "찢어진 파일에 남은 말", "네, 알겠습니다")
     names = set_aside(home, "torn: not JSON", cut=20)
     with Daemon(hook.root, home):
-        done = json.loads(cli("store", "quarantine", "retry", names[0], "--json").stdout)
-        assert (done["taken"], [one["reason"] for one in done["left"]]) == (0, ["torn: not JSON"])
-        wrong = cli("store", "quarantine", "drop", "없는 이름")
-        assert wrong.returncode == 1 and "is not in quarantine" in wrong.stderr
-        assert cli("store", "quarantine", "drop").returncode == 2
-        assert cli("store", "quarantine", "drop", names[0]).stdout == "Removed: 1.\n"
-        assert cli("store", "quarantine", "drop", "--all").stdout == "Removed: 1.\n"
+        done = json.loads(cli("doctor", "repair", "--json").stdout)
+        assert [(one["name"], one["reason"]) for one in done["set_aside"]] == [
+            (name, "torn: not JSON") for name in names
+        ]
+        assert cli("doctor", "quarantine", "--drop").stdout == "Removed: 2.\n"
     assert list(Path(paths.quarantine(str(home))).iterdir()) == []
 
 

@@ -1,7 +1,5 @@
 """`memlayer review` over a daemon: the list, each decision, the slash command, a terminal."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,7 +31,7 @@ def listed(cli: Run) -> dict[str, dict[str, Any]]:
 
 
 def core(cli: Run) -> set[str]:
-    return {row["text"] for row in json.loads(cli("list", "--category", "core", "--json").stdout)["memories"]}
+    return {row["text"] for row in json.loads(cli("list", "core", "--json").stdout)["memories"]}
 
 
 def test_list_decide_and_undo(cli: Run) -> None:
@@ -99,13 +97,13 @@ def unclear(cli: Run, hook: HookRunner) -> dict[str, Any]:
     for title in ("로그인 테스트 3 수정", "로그인 테스트 4 수정"):
         cli("task", "add", title)
     hook.turn("s1", "p1", UNCLEAR, "네, 알겠습니다.")
-    cli("store", "flush", "--wait")
+    cli("doctor", "flush")
     [asked] = json.loads(cli("review", "--json").stdout)["task_questions"]
     return dict(asked)
 
 
 def statuses(cli: Run) -> dict[str, str]:
-    rows = json.loads(cli("task", "list", "--status", "all", "--json").stdout)["tasks"]
+    rows = json.loads(cli("task", "list", "all", "--json").stdout)["tasks"]
     return {row["title"]: row["status"] for row in rows}
 
 
@@ -133,7 +131,7 @@ def test_question_that_waits_is_told_once_a_week(cli: Run, hook: HookRunner) -> 
     told = [
         str(hook("session_start", "w%d" % number, source="startup").output.get("systemMessage")) for number in (1, 2)
     ]
-    assert ["1 question waits" in line and "/memlayer:memory-review" in line for line in told] == [True, False]
+    assert ["1 question waits: is" in line and "/memlayer:memory-review" in line for line in told] == [True, False]
 
 
 def test_question_on_a_task_in_a_session_and_on_a_terminal(
@@ -154,3 +152,18 @@ def test_question_on_a_task_in_a_session_and_on_a_terminal(
     assert code == 0 and "1/3" in screen and UNCLEAR in screen, screen
     assert statuses(cli)[first["title"]] == "pending"
     assert statuses(cli)[asked["candidates"][1]["title"]] == "done"
+
+
+@pytest.mark.parametrize(
+    ("rule", "allowed"),
+    [("npm은 절대 쓰지 마, pnpm만 써.", "이제 npm 써도 돼"), ("Never use npm, use pnpm.", "You may use npm again.")],
+)
+def test_permission_asks_about_the_rule_that_it_ends(cli: Run, hook: HookRunner, rule: str, allowed: str) -> None:
+    hook.turn("s1", "p1", rule, "네, 알겠습니다.")
+    hook("session_end", "s1", reason="other")
+    assert rule in core(cli) and rule not in listed(cli)
+    hook.turn("s2", "p2", allowed, "네, 알겠습니다.")
+    item = listed(cli)[rule]
+    assert item["reason"] == "contradicts" and allowed in cli("review").stdout
+    cli("review", "drop", item["memory"]["citation"])
+    assert rule not in core(cli) and rule not in listed(cli)

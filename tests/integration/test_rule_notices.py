@@ -1,7 +1,5 @@
 """The line that tells a person which rules of a prompt memlayer keeps."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterator
@@ -15,6 +13,7 @@ from memlayer.give.standing_orders import LEAD
 from memlayer.model import citation_of
 from tests.support.cli_process import Cli
 from tests.support.processes import Daemon, HookResult, HookRunner
+from tests.support.tables import tables
 
 ROOT = Path(__file__).resolve().parents[2]
 RULE = "main 에는 절대 직접 푸시하지 마"
@@ -99,6 +98,26 @@ def test_next_session_tells_what_the_last_could_not(person: Person) -> None:
     assert len(person.lines()) == 1
 
 
+@pytest.mark.parametrize("rule", [RULE, "Never push directly to the release branch."])
+def test_line_outlives_the_daemon(home: Path, project: Path, rule: str) -> None:
+    person = Person(home, project)
+    with person.daemon:
+        person.daemon.settle()
+        person.call("session_start", "s1", source="startup")
+        person.call("user_prompt_submit", "s1", "p1", prompt=rule)
+        person.call("session_end", "s1", reason="other")
+        person.daemon.settle()
+    person.shown.clear()
+    with person.daemon:
+        person.daemon.settle()
+        person.call("session_start", "s2", source="startup")
+        assert [line for line in person.lines() if rule.rstrip(".") in line]
+    with person.daemon:
+        person.daemon.settle()
+        person.call("session_start", "s3", source="startup")
+    assert len(person.lines()) == 1
+
+
 def test_rule_of_a_prompt_before_the_daemon_is_told(home: Path, project: Path) -> None:
     person = Person(home, project)
     person.call("session_start", "s1", source="startup")
@@ -123,25 +142,14 @@ def test_forgotten_rule_is_not_told(person: Person) -> None:
     assert person.lines() == []
 
 
-@pytest.mark.parametrize(
-    "prompt",
-    [
-        "<task-notification>Never push to main, always ask first</task-notification>",
-        "run the linters",
-        "배포 요일 언제야?",
-        "Rust는 메모리 안전성이 중요해",
-        "/memlayer:memory-remember main 에는 절대 직접 푸시하지 마",
-    ],
-)
-def test_other_prompts_tell_nothing(person: Person, prompt: str) -> None:
-    person.say("s1", "p1", prompt)
-    person.call("user_prompt_submit", "s1", "p2", prompt="go on with the cart")
-    assert person.lines() == []
+OTHERS = tables("integration/rule_notices")["others"]
 
 
-def test_subagent_tells_nothing(person: Person) -> None:
-    person.say("s1", "p1", RULE, agent_id="a1", agent_type="Explore")
-    person.call("user_prompt_submit", "s1", "p2", prompt="go on with the cart")
+def test_other_prompts_and_subagents_tell_nothing(person: Person) -> None:
+    for number, prompt in enumerate(OTHERS):
+        person.say("s1", "p%d" % number, prompt)
+    person.say("s1", "p5", RULE, agent_id="a1", agent_type="Explore")
+    person.call("user_prompt_submit", "s1", "p6", prompt="go on with the cart")
     assert person.lines() == []
 
 
@@ -169,37 +177,30 @@ def _rows(person: Person) -> dict[str, str]:
     return {row["id"]: row["text"] for row in person.daemon.call("list", limit=100)["memories"]}
 
 
-@pytest.mark.parametrize(
-    "prompt",
-    [
-        RULE,
-        ENGLISH,
-        "From now on answer in Korean. 커밋 메시지는 항상 영어로 써",
-        "테스트 없이 머지하지 마. Always squash before merging.",
-        "Never use tabs in the Makefile's neighbour files",
-        "앞으로 PR 설명은 한국어로 써줘",
-        "Only admins may delete an order. Always log who did it.",
-        "절대 운영 DB 에 직접 접속하지 마. 그리고 항상 백업부터 확인해",
-        "before each commit, always run `make lint`",
-    ],
-)
-def test_undo_takes_back_the_kept_rules_and_nothing_else(person: Person, cli: Cli, prompt: str) -> None:
+UNDONE = [RULE, ENGLISH, *tables("integration/rule_notices")["undone"]]
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("prompts", [UNDONE[:3], UNDONE[3:6], UNDONE[6:]])
+def test_undo_takes_back_the_kept_rules_and_nothing_else(person: Person, cli: Cli, prompts: list[str]) -> None:
     person.say("s1", "p0", "The staging server is zephyr. 배포는 매주 화요일에 하기로 했어")
-    person.say("s1", "p1", prompt)
-    person.call("user_prompt_submit", "s1", "p2", prompt="go on with the cart")
-    found = LINE.search(person.lines()[-1])
-    assert found is not None
-    before, events = _rows(person), person.daemon.call("stats")["events"]
-    command = "drop " + found[2]  # as it is typed behind the slash command
-    assert cli("review", "--stdin", stdin=command).returncode == 0
-    kept = {row for row in before if citation_of(row) in found[2].split()}
-    assert kept and before.items() - _rows(person).items() == {(row, before[row]) for row in kept}
-    assert person.daemon.call("stats")["events"] == events
-    start = person.call("session_start", "s2", source="startup").context
-    assert not any(before[row] in start for row in kept)
-    for _ in kept:
-        assert cli("review", "--stdin", stdin="undo").returncode == 0
-    assert before.items() <= _rows(person).items()
+    for number, prompt in enumerate(prompts, 1):
+        person.say("s1", "p%d" % number, prompt)
+        person.call("user_prompt_submit", "s1", "q%d" % number, prompt="go on with the cart")
+        assert len(person.lines()) == number, prompt
+        found = LINE.search(person.lines()[-1])
+        assert found is not None
+        before, events = _rows(person), person.daemon.call("stats")["events"]
+        assert cli("review", "drop", *found[2].split()).returncode == 0
+        kept = {row for row in before if citation_of(row) in found[2].split()}
+        assert kept and before.items() - _rows(person).items() == {(row, before[row]) for row in kept}
+        assert person.daemon.call("stats")["events"] == events
+        start = person.call("session_start", "t%d" % number, source="startup").context
+        assert not any(before[row] in start for row in kept)
+        for _ in kept:
+            assert cli("review", "undo").returncode == 0
+        assert before.items() <= _rows(person).items()
+        assert cli("review", "drop", *found[2].split()).returncode == 0
 
 
 def test_only_a_core_memory_in_force_is_dropped(person: Person, cli: Cli) -> None:
@@ -256,11 +257,11 @@ def test_wish_that_may_be_anothers_is_asked_and_kept(person: Person, cli: Cli, b
     assert asked[1] == words and person.lines() == []
     assert not _starts_with(person, "s2", words)
     assert words in cli("review").stdout
-    assert cli("review", "--stdin", stdin="keep " + asked[2]).returncode == 0
+    assert cli("review", "keep", *asked[2].split()).returncode == 0
     [kept] = [row for row in person.daemon.call("list", category="core", limit=10)["memories"] if row["text"] == words]
     assert kept["by"] == "person" and _starts_with(person, "s3", words)
     assert words not in cli("review").stdout
-    assert cli("review", "--stdin", stdin="undo").returncode == 0
+    assert cli("review", "undo").returncode == 0
     assert not _starts_with(person, "s4", words) and words in cli("review").stdout
 
 
@@ -279,7 +280,7 @@ def test_question_of_a_paste_asks_once_for_all_of_it(person: Person, cli: Cli) -
     [asked] = questions(person)
     ids = asked[2].split()
     assert "always tag me" in asked[1] and "Never deploy" in asked[1] and len(ids) == 2
-    assert cli("review", "--stdin", stdin="drop " + asked[2]).returncode == 0
+    assert cli("review", "drop", *asked[2].split()).returncode == 0
     person.say("s1", "p3", "bob: from now on always tag me on infra changes")  # what was declined is not asked again
     person.call("user_prompt_submit", "s1", "p4", prompt="go on with the cart")
     assert len(questions(person)) == 1

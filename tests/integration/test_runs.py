@@ -1,7 +1,5 @@
 """Runs: what nobody typed lays down nothing for the person, by hooks and by import."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -28,10 +26,7 @@ PERSON: dict[str, str] = {}
 AT_TERMINAL = {"CLAUDE_CODE_ENTRYPOINT": "cli"}
 BY_CLAUDE_P = {"CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}
 BY_SDK = {"CLAUDE_CODE_ENTRYPOINT": "sdk-py", "CLAUDE_CODE_SESSION_ATTENDED": "0"}
-SCHEDULED = {"CLAUDE_CODE_ENTRYPOINT": "claude-desktop", "CLAUDE_CODE_HOST_SCHEDULED_RUN": "1"}
 IN_BACKGROUND = {**AT_TERMINAL, "CLAUDE_CODE_SESSION_ATTENDED": "0"}
-RUNS = {"claude -p": BY_CLAUDE_P, "the SDK": BY_SDK, "a scheduled task": SCHEDULED, "an agent": IN_BACKGROUND}
-PEOPLE = {"a host that says nothing": PERSON, "an editor": {"CLAUDE_CODE_ENTRYPOINT": "claude-vscode"}}
 
 
 @pytest.fixture
@@ -81,11 +76,9 @@ def lays_down_nothing(daemon: Daemon, person: HookRunner, cli: Cli) -> None:
     assert [word for word in LEFT if word in shown] == []
 
 
-@pytest.mark.parametrize("facts", RUNS.values(), ids=RUNS)
-def test_run_lays_down_nothing(
-    facts: dict[str, str], daemon: Daemon, host: Callable[[dict[str, str]], HookRunner], cli: Cli
-) -> None:
-    assert "memlayer keeps" not in session_of(host(facts), "run", *SENT)
+def test_run_lays_down_nothing(daemon: Daemon, host: Callable[[dict[str, str]], HookRunner], cli: Cli) -> None:
+    """The other environments of a run: tests/unit/edge/test_runs.py."""
+    assert "memlayer keeps" not in session_of(host(IN_BACKGROUND), "run", *SENT)
     lays_down_nothing(daemon, host(PERSON), cli)
     [hit, *_] = daemon.call("search", query="answer in JSON", limit=5)["hits"]
     assert "Never edit files outside src/" in hit["text"] and hit["by"] == "run"
@@ -94,15 +87,13 @@ def test_run_lays_down_nothing(
     # who says the same again in a session of their own makes it theirs
     shown = session_of(host(AT_TERMINAL), "again", *RULES)
     daemon.settle()
+    shown += session_of(host(AT_TERMINAL), "later")  # a busy machine says it there
     assert "memlayer keeps" in shown
     assert {"Always answer in JSON.", "Never edit files outside src/.", RULES[1]} <= set(core(daemon))
 
 
-@pytest.mark.parametrize("facts", PEOPLE.values(), ids=PEOPLE)
-def test_person_lays_down_rules(
-    facts: dict[str, str], daemon: Daemon, host: Callable[[dict[str, str]], HookRunner]
-) -> None:
-    session_of(host(facts), "theirs", *SENT)
+def test_person_lays_down_rules(daemon: Daemon, host: Callable[[dict[str, str]], HookRunner]) -> None:
+    session_of(host(PERSON), "theirs", *SENT)
     daemon.settle()
     assert {"Always answer in JSON.", "Never edit files outside src/.", RULES[1]} <= set(core(daemon))
     assert sorted(tasks(daemon)) == ["remove the legacy exporter", "정산 배치의 재시도 한도를 정하기"]
@@ -199,17 +190,6 @@ def test_imported_session_of_a_person_lays_down_rules(daemon: Daemon, cli: Cli, 
     assert cli("import", str(tmp_path / "projects")).returncode == 0
     daemon.settle()
     assert {"Always answer in JSON.", "Never edit files outside src/.", RULES[1]} <= set(core(daemon))
-
-
-def test_imported_subagent_lays_down_nothing(
-    daemon: Daemon, host: Callable[[dict[str, str]], HookRunner], cli: Cli, tmp_path: Path
-) -> None:
-    """Its prompts are the model's, whoever typed the session's."""
-    facts = {"entrypoint": "cli", "isSidechain": True, "agentId": "a1"}
-    transcript(tmp_path / "projects", "theirs", str(cli.project), facts, "agent-a1")
-    assert cli("import", "--subagents", str(tmp_path / "projects")).returncode == 0
-    lays_down_nothing(daemon, host(PERSON), cli)
-    assert daemon.call("search", query="answer in JSON", limit=5)["hits"] != []
 
 
 def test_turns_that_hooks_missed_are_a_runs(

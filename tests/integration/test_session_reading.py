@@ -1,7 +1,5 @@
 """A daemon that has a language model read finished sessions, once each."""
 
-from __future__ import annotations
-
 import json
 import stat
 from collections.abc import Callable, Iterator

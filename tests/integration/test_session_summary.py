@@ -3,8 +3,6 @@
 Summed up after the host has gone, whatever happens to the daemon.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path

@@ -3,8 +3,6 @@
 Real hooks, daemon, store, command line and MCP server.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +13,7 @@ from tests.integration.test_main_job import ROOT
 from tests.support.cli_process import Run, runner
 from tests.support.mcp_client import McpServer
 from tests.support.processes import Daemon, HookRunner
+from tests.support.tables import tables
 
 WHOLE = "11111111-2222-4333-8444-555555555555"
 TWINS = ("2222aaaa-1", "2222bbbb-1")
@@ -47,15 +46,7 @@ def run(told: tuple[Run, Path, Path]) -> Run:
 
 
 @pytest.mark.parametrize(
-    "verb",
-    [
-        ("list",),
-        ("list", "--all-projects"),
-        ("search", "결제 포트"),
-        ("search", "결제 포트", "--brief"),
-        ("show", "--around"),
-        ("forget", "--dry-run"),
-    ],
+    "verb", [("list",), ("list", "--all-projects"), ("search", "결제 포트"), ("forget", "--dry-run")]
 )
 def test_printed_start_finds_session(run: Run, verb: tuple[str, ...]) -> None:
     for name in ("11111111", WHOLE, "111"):
@@ -65,25 +56,13 @@ def test_printed_start_finds_session(run: Run, verb: tuple[str, ...]) -> None:
 
 def test_session_is_found_from_other_folder(run: Run, told: tuple[Run, Path, Path], tmp_path: Path) -> None:
     elsewhere = runner(told[1], tmp_path)
-    for verb in (("list",), ("search", "결제 포트"), ("show", "--around"), ("forget", "--dry-run")):
+    for verb in (("list",), ("search", "결제 포트"), ("forget", "--dry-run")):
         assert "5433" in elsewhere(*verb, "--session", "11111111").stdout
     said = elsewhere("list", "--session", "11111111", "--project", str(tmp_path), code=1).stderr
     assert "in this project" in said and "sessions --all-projects" in said
 
 
-@pytest.mark.parametrize(
-    "verb",
-    [
-        ("list", "--session"),
-        ("search", "deploy", "--session"),
-        ("search", "deploy", "--brief", "--session"),
-        ("show", "--around", "--session"),
-        ("search", "--as-prompt", "When do we deploy?", "--session"),
-        ("given", "--session"),
-        ("forget", "--yes", "--session"),
-        ("remember", "배포는 화요일에 한다", "--session"),
-    ],
-)
+@pytest.mark.parametrize("verb", tables("integration/short_ids")["matches_of_ambiguous_start_are_shown"])
 def test_matches_of_ambiguous_start_are_shown(run: Run, verb: tuple[str, ...]) -> None:
     said = run(*verb, "2222", code=1).stderr
     assert "2 sessions begin with '2222'" in said and said.count("\n") == 1
@@ -93,13 +72,7 @@ def test_matches_of_ambiguous_start_are_shown(run: Run, verb: tuple[str, ...]) -
 
 
 def test_unknown_session_is_named_with_way_out(run: Run) -> None:
-    for verb in (
-        ("list",),
-        ("search", "deploy"),
-        ("show", "--around"),
-        ("search", "--as-prompt", "deploy?"),
-        ("forget", "--yes"),
-    ):
+    for verb in (("list",), ("search", "deploy"), ("search", "--as-prompt", "deploy?"), ("forget", "--yes")):
         said = run(*verb, "--session", "없는세션", code=1).stderr
         assert "No session is known by '없는세션'" in said and "`memlayer sessions --all-projects`" in said
 
@@ -116,12 +89,6 @@ def test_every_printed_session_is_one(run: Run) -> None:
     for row in run("sessions").stdout.splitlines()[1:]:
         [session] = json.loads(run("sessions", row.split()[0], "--json").stdout)["sessions"]
         assert session["id"] in SAID
-
-
-def test_whole_session_in_timeline(run: Run) -> None:
-    answer = json.loads(run("show", "--around", "--session", "11111111", "--json").stdout)
-    assert answer["text"].startswith("Session 11111111, 1 turn:") and len(answer["ids"]) == 1
-    assert "not both" in run("show", "--around", answer["ids"][0], "--session", "11111111", code=2).stderr
 
 
 def test_model_gives_printed_start(told: tuple[Run, Path, Path], tmp_path: Path) -> None:

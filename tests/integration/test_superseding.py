@@ -1,7 +1,5 @@
 """Two subjects are kept apart and changes supersede, through a real daemon."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator
@@ -12,29 +10,13 @@ import pytest
 
 from tests.support.cli_process import Cli
 from tests.support.processes import Daemon, HookRunner
+from tests.support.tables import tables
+
+TABLES = tables("integration/superseding")
 
 ROOT = Path(__file__).resolve().parents[2]
-SIDE_BY_SIDE = [
-    "worker 1 listens on port 9001",
-    "Our staging server listens on port 8443 and Mina owns it.",
-    "worker 2 listens on port 9002",
-    "1번 서버는 서울 리전에 있다.",
-    "2번 서버는 도쿄 리전에 있다.",
-    "API 서버는 Python 3.11을 쓴다.",
-    "배치 서버는 Python 3.13을 쓴다.",
-    "3층 회의실은 8명까지 들어간다.",
-    "4층 회의실은 20명까지 들어간다.",
-    "2024년 예산은 4천만원이다.",
-    "2025년 예산은 6천만원이다.",
-]
-TALK = [
-    ("We decided that worker 1 listens on port 9001.", "Noted, worker 1 is on 9001."),
-    ("We decided that worker 2 listens on port 9002.", "Noted, worker 2 is on 9002."),
-    ("스프린트 4 목표는 결제 개편으로 하기로 했어.", "네, 적어 두겠습니다."),
-    ("스프린트 5 목표는 검색 개편으로 하기로 했어.", "네, 적어 두겠습니다."),
-    ("v1 API 응답은 XML로 하기로 했어.", "네, XML로 하겠습니다."),
-    ("v2 API 응답은 JSON으로 하기로 했어.", "네, JSON으로 하겠습니다."),
-]
+SIDE_BY_SIDE = TABLES["side_by_side"]
+TALK = TABLES["talk"]
 
 
 class Told:

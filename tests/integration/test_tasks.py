@@ -1,7 +1,5 @@
 """Tasks through real hooks, a real daemon and the command line."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -43,14 +41,34 @@ class Working(NamedTuple):
         return {row["title"]: row["status"] for row in self.json("task", "list", *words)["tasks"]}
 
 
-@pytest.fixture
-def working(tmp_path: Path) -> Iterator[Working]:
-    home, project = tmp_path / "home", tmp_path / "가게"
+def working_in(home: Path, folder: Path) -> Working:
+    """A project of its own, with sessions of its own."""
+    project = folder / "가게"
     project.mkdir()
     hook = HookRunner(ROOT, home, project, python=getattr(sys, "_base_executable", sys.executable))
     hook.forbid_background()
+    hook.sessions_of = folder.name
+    return Working(home, hook, Cli(home, project))
+
+
+@pytest.fixture(scope="module")
+def shared_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    home = tmp_path_factory.mktemp("tasks") / "home"
     with Daemon(ROOT, home):
-        yield Working(home, hook, Cli(home, project))
+        yield home
+
+
+@pytest.fixture
+def working(shared_home: Path, tmp_path: Path) -> Working:
+    return working_in(shared_home, tmp_path)
+
+
+@pytest.fixture
+def alone(tmp_path: Path) -> Iterator[Working]:
+    """The only project of its home, for a look at the home's files."""
+    home = tmp_path / "home"
+    with Daemon(ROOT, home):
+        yield working_in(home, tmp_path)
     end_daemons(home)
 
 
@@ -70,7 +88,7 @@ def test_start_drops_an_idle_task_that_list_and_first_prompt_still_tell(
         told.append("open: " + title in start(working, "s%d" % number))
         working.hook.turn("s%d" % number, "p%d" % number, others, "네, 했습니다.")
         working.hook("session_end", session="s%d" % number, reason="other")
-        working.cli("store", "flush", "--wait")
+        working.cli("doctor", "flush")
     assert told == [True, True, True, True, False, False]
     assert working.tasks() == {title: "pending"}
     assert title not in start(working, "s6")
@@ -86,7 +104,7 @@ def test_recorded_hooks_of_the_host_keep_its_tasks_27_6(working: Working, versio
         if payload["hook_event_name"] != "PostToolUse" or payload["tool_name"] in ("TaskUpdate", "TodoWrite"):
             done = working.hook.raw(HOOKS[payload["hook_event_name"]], line.encode())
             assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-    assert working.tasks("--status", "all") == {
+    assert working.tasks("all") == {
         "Fix the login redirect": "done",
         "로그인 테스트 추가": "cancelled",
         "Write the migration": "done",
@@ -101,9 +119,17 @@ def test_a_task_told_in_one_session_stands_in_the_start_of_the_next_27_12(workin
     working.hook("user_prompt_submit", session="s1", prompt_id="p1", prompt="할 일: 배포 문서 고치기")
     working.hook("stop", session="s1", prompt_id="p1", last_assistant_message="알겠습니다.")
     working.hook("session_end", session="s1", reason="other")
-    working.cli("store", "flush", "--wait")
+    working.cli("doctor", "flush")
     started = working.hook("session_start", session="s2", source="startup").stdout
     assert "open: 배포 문서 고치기" in json.dumps(json.loads(started), ensure_ascii=False)
+
+
+@pytest.mark.parametrize("title", ["<private>비밀 일정을 잡는다</private>", "<private>call the bank</private>"])
+def test_a_task_of_which_nothing_is_left_is_none(working: Working, title: str) -> None:
+    working.hook.turn("s1", "p1", f"todo: {title}", "네.")
+    working.hook("session_end", session="s1", reason="other")
+    assert working.tasks("all") == {}
+    assert "redacted" not in start(working, "s2")
 
 
 def test_start_tells_a_task_beside_the_one_that_waits_for_it_27_12(working: Working) -> None:
@@ -124,7 +150,7 @@ def test_sentences_of_a_prompt_close_known_tasks_or_are_asked_once_in_review(wor
     )
     for number, prompt in enumerate(prompts):
         working.hook.turn("s1", "p%d" % number, prompt, "좋아요.")
-    assert working.tasks("--status", "done") == dict.fromkeys(("Fix the login redirect", "배치 알림 옮기기"), "done")
+    assert working.tasks("done") == dict.fromkeys(("Fix the login redirect", "배치 알림 옮기기"), "done")
     [asked] = working.json("review")["task_questions"]
     assert (asked["quote"], asked["candidates"][0]["title"]) in [
         ("The cart page is finished", "Deploy the cart page"),
@@ -133,25 +159,25 @@ def test_sentences_of_a_prompt_close_known_tasks_or_are_asked_once_in_review(wor
 
 
 @pytest.mark.parametrize("verb", ["done", "drop", "forget"])
-def test_task_whose_blocker_is_closed_is_told_as_pending_everywhere(working: Working, verb: str) -> None:
-    working.cli("task", "add", "보안 검토")
-    working.cli("task", "add", "Deploy the shop", "--by", "보안 검토")
-    assert "waits for" in working.cli("search", "Deploy the shop").stdout
+def test_task_whose_blocker_is_closed_is_told_as_pending_everywhere(alone: Working, verb: str) -> None:
+    alone.cli("task", "add", "보안 검토")
+    alone.cli("task", "add", "Deploy the shop", "--by", "보안 검토")
+    assert "waits for" in alone.cli("search", "Deploy the shop").stdout
     if verb == "forget":
-        [review] = [row for row in working.json("task", "list")["tasks"] if row["title"] == "보안 검토"]
-        working.cli("forget", review["citation"], "--yes")
+        [review] = [row for row in alone.json("task", "list")["tasks"] if row["title"] == "보안 검토"]
+        alone.cli("forget", review["citation"], "--yes")
     else:
-        working.cli("task", verb, "보안 검토")
-    assert working.tasks()["Deploy the shop"] == "pending"
-    assert working.tasks("--blocked") == {}
-    told = working.hook("session_start", session="s2", source="startup").context
+        alone.cli("task", verb, "보안 검토")
+    assert alone.tasks()["Deploy the shop"] == "pending"
+    assert alone.tasks("blocked") == {}
+    told = alone.hook("session_start", session="s2", source="startup").context
     assert "open: Deploy the shop" in told and "waits for" not in told
-    working.cli("store", "reindex")
-    assert working.tasks() == {"Deploy the shop": "pending"}
-    working.cli("stats", "--files", "--now")
-    [page] = working.home.glob("projects/*/MEMORY.md")
+    alone.cli("doctor", "reindex")
+    assert alone.tasks() == {"Deploy the shop": "pending"}
+    alone.cli("stats", "--files")
+    [page] = alone.home.glob("projects/*/MEMORY.md")
     assert "Deploy the shop" in page.read_text("utf-8")
-    for text in (page.read_text("utf-8"), working.cli("search", "Deploy the shop").stdout):
+    for text in (page.read_text("utf-8"), alone.cli("search", "Deploy the shop").stdout):
         assert "waits for" not in text
 
 
@@ -174,10 +200,10 @@ def test_closing_a_blocker_names_the_tasks_that_it_frees(working: Working, verb:
 def test_block_list_show_and_close_27_12(working: Working) -> None:
     working.cli("task", "add", "배포 문서 고치기", "--by", "PROJ-12")
     working.cli("task", "add", "Write the migration guide")
-    assert set(working.tasks("--blocked")) == {"배포 문서 고치기"}
-    assert working.json("task", "list", "--blocked")["tasks"][0]["waits_for"] == ["PROJ-12"]
+    assert set(working.tasks("blocked")) == {"배포 문서 고치기"}
+    assert working.json("task", "list", "blocked")["tasks"][0]["waits_for"] == ["PROJ-12"]
     working.cli("task", "done", "migration guide")
-    assert working.tasks("--status", "done") == {"Write the migration guide": "done"}
+    assert working.tasks("done") == {"Write the migration guide": "done"}
     history = working.json("task", "show", "migration guide")["tasks"][0]["history"]
     assert [step["to"] for step in history] == ["Write the migration guide", "in_progress", "done"]
     refused = working.cli("task", "start", "Write the migration guide")
@@ -186,13 +212,18 @@ def test_block_list_show_and_close_27_12(working: Working) -> None:
     assert unknown.returncode == 1 and "No task is known" in unknown.stderr
 
 
-def slash(working: Working, command: str, typed: str = "") -> str:
-    """Return the output of a slash command, its hook before it."""
+def slash_done(working: Working, command: str, typed: str) -> subprocess.CompletedProcess[str]:
+    """Return what a slash command ended with, its hook before it."""
     working.hook(
         "user_prompt_expansion", session="s1", expansion_type="slash_command", command_source="plugin",
         command_name=f"memlayer:{command}", command_args=typed, prompt=f"/{command} {typed}",
     )  # fmt: skip
-    return working.cli("slash", command, "s1").stdout
+    return working.cli("slash", command, working.hook.sessions_of + "s1")
+
+
+def slash(working: Working, command: str, typed: str = "") -> str:
+    """Return the output of a slash command."""
+    return slash_done(working, command, typed).stdout
 
 
 @pytest.mark.parametrize("title", ["write the migration guide", "배포 문서 고치기 [mem:a7Bc3x]", "[mem:b8Cd4y]"])
@@ -213,6 +244,34 @@ def test_list_shows_the_id_of_each_task(working: Working, title: str) -> None:
     assert working.cli("task", "show", cell).returncode == 0
 
 
+def test_empty_lists_say_what_there_is_and_how_one_comes(working: Working) -> None:
+    for listed in (
+        working.cli("task", "list").stdout,
+        slash(working, "memory-tasks"),
+        slash(working, "memory-tasks", "done"),
+    ):
+        assert listed.startswith("No task is known here yet.") and "할 일:" in listed and listed.count("\n") == 1
+    working.cli("task", "add", "배포 문서 고치기")
+    assert (
+        working.cli("task", "list", "done").stdout == "No task is done. `memlayer task list all` shows the one task.\n"
+    )
+    working.cli("task", "add", "write the guide")
+    for title in ("배포 문서 고치기", "write the guide"):
+        working.cli("task", "done", title)
+    assert working.cli("task", "list").stdout == "No task is open. `memlayer task list all` shows all 2 tasks.\n"
+    assert slash(working, "memory-tasks", "resting").startswith(
+        "No task is resting. `memlayer task list all` shows all 2"
+    )
+
+
+@pytest.mark.parametrize("typed", ["bogus", "끝난 것", "DONE!", "진행중"])
+def test_a_wrong_filter_names_those_that_there_are(working: Working, typed: str) -> None:
+    told = [working.cli("task", "list", *typed.split()), slash_done(working, "memory-tasks", typed)]
+    for done in told:
+        assert (done.returncode, done.stdout) == (2, "") and "'resting', 'all'" in done.stderr, done.stderr
+        assert "No task" not in done.stderr and done.stderr.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     ("before", "verb", "says"),
     [
@@ -224,13 +283,13 @@ def test_list_shows_the_id_of_each_task(working: Working, title: str) -> None:
 def test_change_that_changes_nothing_is_refused(working: Working, before: str, verb: str, says: str) -> None:
     working.cli("task", "add", "배포 문서 고치기")
     assert working.cli("task", before, "배포 문서 고치기").returncode == 0
-    status = working.tasks("--status", "all")
+    status = working.tasks("all")
     history = working.history("배포 문서 고치기")
     done = working.cli("task", verb, "배포 문서 고치기")
     assert done.returncode == 2 and f"Refused: {says}." in done.stderr
     told = working.cli("task", verb, "배포 문서 고치기", "--json")
     assert told.returncode == 2 and says in json.loads(told.stderr or told.stdout)["error"]["message"]
-    assert working.tasks("--status", "all") == status
+    assert working.tasks("all") == status
     refused = ["task_transition_rejected"] * 2 if verb == "block" else []
     assert working.history("배포 문서 고치기") == [*history, *refused]
     page = working.cli("task", "show", "배포 문서 고치기").stdout
@@ -250,7 +309,7 @@ def test_closing_twice_is_an_error_by_any_name(working: Working, verb: str, word
     working.cli("task", "done", row["citation"])
     history = working.history(row["citation"])
     name = words.replace("%s", row["citation"])
-    for options in ((), ("--json",), ("--because", "이미 끝났다", "--json")):
+    for options in ((), ("--json",)):
         assert working.cli("task", verb, name, *options).returncode == 2
         assert working.history(row["citation"]) == history
 
@@ -258,8 +317,8 @@ def test_closing_twice_is_an_error_by_any_name(working: Working, verb: str, word
 def test_changes_that_change_something_are_not_refused(working: Working) -> None:
     for verb in ("add", "add", "start", "start", "done", "reopen", "block", "drop", "add"):
         assert working.cli("task", verb, "배포 문서 고치기").returncode == 0, verb
-    assert working.cli("task", "block", "배포 문서 고치기", "--on", "PROJ-12").returncode == 0
-    assert working.cli("task", "add", "배포", "--on", "보안 검토").returncode == 0
+    assert working.cli("task", "block", "배포 문서 고치기", "--by", "PROJ-12").returncode == 0
+    assert working.cli("task", "add", "배포", "--by", "보안 검토").returncode == 0
     assert [row["waits_for"] for row in working.json("task", "list")["tasks"]] == [["보안 검토"], ["PROJ-12"]]
 
 
@@ -274,31 +333,31 @@ def test_search_keeps_to_a_thing_and_show_lists_it_27_1(working: Working) -> Non
     assert any(row.startswith("PROJ-12") for row in shown["beside"])
 
 
-def test_a_forgotten_task_takes_events_and_edges_along(working: Working) -> None:
-    working.cli("task", "add", "비밀 계획 세우기", "--by", "secret-review.example")
-    citation = working.json("task", "list")["tasks"][0]["citation"]
-    assert working.cli("forget", citation, "--yes").returncode == 0
-    assert working.tasks("--status", "all") == {}
-    working.cli("store", "reindex")
-    assert working.tasks("--status", "all") == {}
-    working.cli("daemon", "stop")
-    kept = [path for path in working.home.rglob("*") if path.is_file() and "logs" not in path.parts]
+def test_a_forgotten_task_takes_events_and_edges_along(alone: Working) -> None:
+    alone.cli("task", "add", "비밀 계획 세우기", "--by", "secret-review.example")
+    citation = alone.json("task", "list")["tasks"][0]["citation"]
+    assert alone.cli("forget", citation, "--yes").returncode == 0
+    assert alone.tasks("all") == {}
+    alone.cli("doctor", "reindex")
+    assert alone.tasks("all") == {}
+    alone.cli("daemon", "stop")
+    kept = [path for path in alone.home.rglob("*") if path.is_file() and "logs" not in path.parts]
     assert [path for path in kept if "비밀 계획".encode() in path.read_bytes()] == []
     assert [path for path in kept if b"secret-review" in path.read_bytes()] == []
 
 
-def test_a_lost_graph_is_made_anew_and_an_export_brings_tasks_along(working: Working, tmp_path: Path) -> None:
-    working.cli("task", "add", "배포 문서 고치기", "--by", "PROJ-12")
-    working.cli("task", "add", "Write the guide")
-    working.cli("task", "done", "Write the guide")
-    before = working.tasks("--status", "all")
-    working.cli("export", str(tmp_path / "all.jsonl"))
-    working.cli("daemon", "stop")
-    (working.home / "cache" / "graph.sqlite").unlink()
-    assert working.tasks("--status", "all") == before
-    other = Cli(tmp_path / "other", working.hook.project)
+def test_a_lost_graph_is_made_anew_and_an_export_brings_tasks_along(alone: Working, tmp_path: Path) -> None:
+    alone.cli("task", "add", "배포 문서 고치기", "--by", "PROJ-12")
+    alone.cli("task", "add", "Write the guide")
+    alone.cli("task", "done", "Write the guide")
+    before = alone.tasks("all")
+    alone.cli("export", str(tmp_path / "all.jsonl"))
+    alone.cli("daemon", "stop")
+    (alone.home / "cache" / "graph.sqlite").unlink()
+    assert alone.tasks("all") == before
+    other = Cli(tmp_path / "other", alone.hook.project)
     other("import", str(tmp_path / "all.jsonl"))
-    rows = json.loads(other("task", "list", "--status", "all", "--json").stdout)["tasks"]
+    rows = json.loads(other("task", "list", "all", "--json").stdout)["tasks"]
     assert {row["title"]: row["status"] for row in rows} == before
     end_daemons(other.home)
 
@@ -322,33 +381,6 @@ def start(working: Working, session: str) -> str:
     return working.hook("session_start", session=session, source="startup").context
 
 
-def test_commits_to_its_files_make_a_task_maybe_done_and_close_none(working: Working) -> None:
-    project = working.hook.project
-    subprocess.run(["git", "init", "--quiet", str(project)], check=True)
-    committed(project, "결제/정산.py", time.time() - 5000)
-    working.cli("task", "add", "결제/정산.py 의 반올림 고치기")
-    working.cli("task", "add", "Write the guide")
-    assert "maybe done" not in working.cli("task", "list").stdout
-    committed(project, "결제/정산.py", time.time() + 60)
-    listed = working.cli("task", "list").stdout
-    assert "정산.py 의 반올림 고치기 (maybe done: its file has commits since)" in listed
-    assert listed.count("maybe done") == 1
-    assert "maybe done: its file has commits since" in working.cli("task", "show", "반올림 고치기").stdout
-    assert set(working.tasks().values()) == {"pending"}
-    assert "반올림 고치기 (maybe done: its file has commits since)" in start(working, "s2")
-
-
-def test_start_itself_looks_for_commits(working: Working) -> None:
-    project = working.hook.project
-    subprocess.run(["git", "init", "--quiet", str(project)], check=True)
-    committed(project, "cart.py", time.time() - 5000)
-    working.cli("task", "add", "cart.py 정리")
-    committed(project, "cart.py", time.time() + 60)
-    assert "open: cart.py 정리" in start(working, "s2")
-    told = "cart.py 정리 (maybe done: its file has commits since)"
-    wait_for(lambda: told in start(working, "s3"), "the commits", every_s=0.2)
-
-
 def test_push_task_closes_once_its_branch_is_pushed(working: Working, tmp_path: Path) -> None:
     project, origin = working.hook.project, tmp_path / "origin.git"
     for words in (["init", "-q", "--bare", str(origin)], ["init", "-q", str(project)]):
@@ -358,8 +390,8 @@ def test_push_task_closes_once_its_branch_is_pushed(working: Working, tmp_path: 
     working.hook("user_prompt_submit", session="s1", prompt_id="p1", prompt="할 일: 변경사항 푸시")
     working.hook("stop", session="s1", prompt_id="p1", last_assistant_message="알겠습니다.")
     working.hook("session_end", session="s1", reason="other")
-    working.cli("store", "flush", "--wait")
+    working.cli("doctor", "flush")
     assert "변경사항 푸시" in start(working, "s2")
     subprocess.run(["git", "-C", str(project), "push", "-q", "-u", "origin", "HEAD"], check=True)
     wait_for(lambda: "변경사항 푸시" not in start(working, "s3"), "the look at the branch", within_s=20)
-    assert working.tasks("--status", "all") == {"변경사항 푸시": "done"}
+    assert working.tasks("all") == {"변경사항 푸시": "done"}

@@ -1,12 +1,10 @@
 """Prompts of a template, sent by a script through the real hooks."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 
 from memlayer.give.recall import Gate
-from memlayer.turns.opening import TEMPLATE_TURNS
+from memlayer.turns.turn import TEMPLATE_TURNS
 from tests.support.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parents[2]

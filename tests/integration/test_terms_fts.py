@@ -3,8 +3,6 @@
 Every question meets its text.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import lancedb

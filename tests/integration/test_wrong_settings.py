@@ -3,8 +3,6 @@
 Disabled features stay off, the person is told, and a corrected value is not yet in force.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -53,7 +51,7 @@ def test_a_mistake_made_while_a_daemon_runs_is_told_at_the_next_start(hook: Hook
         assert hook("session_start", "s5", source="startup").output.get("systemMessage") is None
 
 
-@pytest.mark.parametrize("text", [json.dumps({**MENDED, "chunking": {"max_tokens": 300}}), None])
+@pytest.mark.parametrize("text", [json.dumps({**MENDED, "daemon": {"idle_minutes": 60}}), None])
 def test_unread_settings_are_reported(home: Path, project: Path, text: str | None) -> None:
     cli = Cli(home, project)
     with Daemon(ROOT, home, MENDED):
@@ -73,8 +71,8 @@ def test_unread_settings_are_reported(home: Path, project: Path, text: str | Non
 def test_unset_of_what_is_not_set_asks_for_no_restart(home: Path, project: Path) -> None:
     cli = Cli(home, project)
     with Daemon(ROOT, home, MENDED):
-        assert "still uses the old value" in cli("config", "set", "chunking.max_tokens", "300").stdout
-        assert "has its default again" in cli("config", "unset", "chunking.max_tokens").stdout
+        assert "still uses the old value" in cli("config", "set", "daemon.idle_minutes", "60").stdout
+        assert "has its default again" in cli("config", "unset", "daemon.idle_minutes").stdout
         assert "still uses the old value" not in cli("config", "set", "recall.max_entries", "2").stdout
         for key in ("recall.max_chars", "files.enabled", "capture.tell_rules"):
             assert cli("config", "unset", key).stdout == f"{key} is not set in {home}/config.yaml.\n"

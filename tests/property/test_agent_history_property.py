@@ -1,23 +1,11 @@
 """Any history, any cut: no orphan, the user first, roles that alternate, never over the cap."""
 
-from __future__ import annotations
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memlayer.agent.context.compaction import Compactor
-from memlayer.agent.context.history import TalkHistory, begins_turn, outgoing
+from memlayer.agent.context.history import Compactor, TalkHistory, begins_turn, outgoing
 from memlayer.agent.dispatch import Dispatcher, XmlDispatcher
-from memlayer.chat import (
-    AssistantToolCalls,
-    Chat,
-    ChatRequest,
-    Message,
-    ToolCall,
-    ToolResult,
-    ToolResults,
-    WireMessage,
-)
+from memlayer.chat import AssistantToolCalls, Chat, ChatRequest, Message, ToolCall, ToolResult, ToolResults, WireMessage
 from memlayer.config.agent import AgentSettings
 from tests.support.scripted_chat import check_request
 
@@ -48,10 +36,7 @@ def test_any_messages_become_a_valid_request(messages: list[WireMessage]) -> Non
 
 def step(number: int, results: int, text: str) -> list[Message]:
     made = tuple(ToolCall("%d.%d" % (number, i), "read", {"path": "파일.py"}) for i in range(results))
-    return [
-        AssistantToolCalls("", made),
-        ToolResults(tuple(ToolResult(one.id, one.name, text) for one in made)),
-    ]
+    return [AssistantToolCalls("", made), ToolResults(tuple(ToolResult(one.id, one.name, text) for one in made))]
 
 
 class Checked:

@@ -3,8 +3,6 @@
 Hooks bring any text that JSON can hold, and the session records get every mark that recall leaves there.
 """
 
-from __future__ import annotations
-
 import json
 import tempfile
 from pathlib import Path
@@ -21,6 +19,7 @@ from memlayer.ports import MemoryQuery
 from memlayer.records.sessions import Sessions
 from memlayer.transfer import export as exporting
 from tests.support.shared_homes import AT_MS, SharedHome
+from tests.support.tables import tables
 from tests.support.teams import colleagues
 
 SAID = (
@@ -93,7 +92,7 @@ def assert_comes_back(first: SharedHome, sessions: Sessions, second: SharedHome,
         second.services.forget.tombstones,
     )  # fmt: skip
     for part in back.parts():
-        back.take(part, second.services.indexer)
+        back.take(part, second.services.keep)
     assert back.counts.reasons == []
     after = exported(second, sessions, folder / "second.jsonl")
     assert [line for line in after if line not in before] == [line for line in before if line not in after]
@@ -116,16 +115,7 @@ def test_an_export_comes_back_whole_and_the_same(brought: list[Any]) -> None:
             second.close()
 
 
-TEAM_NOTES = (
-    "배포는 매주 화요일 오전에 하기로 했어.",
-    "Decided: the staging port is 8443.",
-    "로그는 JSON 한 줄로 남기기로 했어.",
-    "We decided to keep coupons per cart.",
-    "결제 재시도는 지수 백오프로 최대 3번 하기로 했습니다.",
-    "We decided to store timestamps in UTC, 화면에서만 KST.",
-    "We decided to ship the iOS app on Thursdays.",
-    "세션 쿠키는 30분만 유지하기로 했어.",
-)
+TEAM_NOTES = tables("property/export_property")["team_notes"]
 
 
 @pytest.mark.parametrize("exporter", ["author", "reader"])

@@ -1,7 +1,5 @@
 """Editors, verbs and restarts in any order: nothing newer is lost, nothing forgotten comes back."""
 
-from __future__ import annotations
-
 import random
 import re
 import shutil

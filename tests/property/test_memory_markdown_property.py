@@ -3,8 +3,6 @@
 Whatever the memories say and whatever an editor does.
 """
 
-from __future__ import annotations
-
 import re
 import time
 import unicodedata
@@ -12,7 +10,7 @@ import unicodedata
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from memlayer.memory_files.changes import FileChanges, compare
+from memlayer.memory_files.edits import FileChanges, compare
 from memlayer.memory_files.markdown import (
     END,
     HEADINGS,

@@ -3,8 +3,6 @@
 A private span never survives, redacting is idempotent, nothing raises, plain text is printable.
 """
 
-from __future__ import annotations
-
 import unicodedata
 
 from hypothesis import example, given

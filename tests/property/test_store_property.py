@@ -3,8 +3,6 @@
 One seed here; tests/fault/test_store_seeds.py has more.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Any sequence of task events: legal states, and a rebuild that gives the same tables."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 
@@ -16,7 +14,7 @@ from memlayer.tasks import events as task_events
 from memlayer.tasks.events import CREATED, MENTIONED, REOPENED, Observation, TaskEvent
 from memlayer.tasks.keys import EntityType
 from memlayer.tasks.states import Blocker, By, Op, Status, Step, Task, fold
-from tests.support.turns_in_memory import NoCache, TurnsInMemory
+from tests.support.turns_in_memory import TurnsInMemory
 
 TITLES = ("배포", "배포 문서 고치기", "Fix the login test 3", "Fix the login test 4", "Security review", "보안 검토")
 BLOCKERS = ("PROJ-12", "acme/core#42", "https://example.com/1", "Security review", "보안 검토", "누군가의 답", "")
@@ -98,7 +96,7 @@ def test_taken_late_twice_or_rebuilt_the_tables_are_the_same_27_10(rows: Rows) -
 def test_forgetting_events_leaves_what_the_others_make(rows: Rows, gone: set[int]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         memory = taken(Path(folder), rows)
-        erasure = Erasure(folder, memory.store, NoCache(), memory.sessions, ReadingLog(folder), memory.tasks)
+        erasure = Erasure(folder, memory.sessions, ReadingLog(folder), memory.tasks)
         ids = tuple("e%02d" % number for number in sorted(gone) if number < len(rows))
         plan = memory.tasks.with_events(DeletionPlan(event_ids=ids))
         erasure.erase(plan, [])

@@ -3,8 +3,6 @@
 They hold for any text.
 """
 
-from __future__ import annotations
-
 import json
 import tempfile
 from pathlib import Path

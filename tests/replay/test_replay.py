@@ -1,7 +1,5 @@
 """Recorded stdin, played to the real hook scripts without a daemon: exit 0, nothing on stderr, the right spool."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re
@@ -24,7 +22,7 @@ BROKEN = (
 )
 REGISTERED = json.loads((Path(__file__).parents[2] / "hooks.json").read_text())["hooks"]
 STEMS = {event: re.sub(r"(?<!^)([A-Z])", r"_\1", event).lower() for event in REGISTERED}
-SILENT = ("user_prompt_expansion", "subagent_start")  # keep no event
+SILENT = ("user_prompt_expansion", "subagent_start", "pre_tool_use")  # keep no event
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)

@@ -1,7 +1,5 @@
 """The agent as a process: its settings, answers of its model, a talk on a pseudo terminal."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Answers of a talk in both providers' interfaces: texts, tool calls, thoughts; whole, or as a stream of events."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 Also answers for it that a daemon could give.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import pty

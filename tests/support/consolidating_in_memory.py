@@ -3,12 +3,8 @@
 Turns are consolidated as the daemon's writer does it.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
-from memlayer.consolidation.conflicts import Conflicts
-from memlayer.consolidation.consolidator import Consolidator
 from memlayer.kinds import Category
 from memlayer.model import Memory
 from memlayer.ports import Embedder, MemoryQuery
@@ -27,11 +23,6 @@ class Consolidating(TurnsInMemory):
     def __init__(self, home: Path, embedder: Embedder | None = None) -> None:
         super().__init__(home, embedder)
         self.now_ms = T0_MS + 30 * DAY_MS
-        self.consolidator = Consolidator(
-            self.store, self.indexer, self.tombstones, self.sessions, Conflicts(self.store), self._now
-        )
-        self.ingest.on_remember = self.consolidator.remember
-        self.consolidator.on_turns = self.tasks.heard
 
     def _now(self) -> int:
         self.now_ms += 1

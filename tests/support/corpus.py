@@ -3,8 +3,6 @@
 The search goes through every byte and every table of a home.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import stat

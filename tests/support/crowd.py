@@ -3,8 +3,6 @@
 Also measurements of the daemon meanwhile.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import threading

@@ -3,8 +3,6 @@
 Its vectors are those of an embedder, so that it finds what that finds; it speaks as much as an embedder asks for.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import threading
@@ -59,7 +57,7 @@ class EmbeddingApi:
     vectors_of: Callable[[Sequence[str]], Sequence[Vector]] | None = None
     closing: threading.Event = field(default_factory=threading.Event)
 
-    def __enter__(self) -> EmbeddingApi:
+    def __enter__(self) -> "EmbeddingApi":
         self._api = ModelApi(self._answer)
         self._api.__enter__()
         return self
@@ -87,7 +85,7 @@ class EmbeddingApi:
     def settings(self, provider: str = OPENAI, **more: Any) -> dict[str, Any]:
         """Settings of `embedding` that name this server."""
         path = "/v1" if provider == OPENAI else ""
-        return {"provider": provider, "model": "tiny", "base_url": self.url + path, "dimensions": 0, **more}
+        return {"provider": provider, "model": "tiny", "base_url": self.url + path, **more}
 
     def _answer(self, asked: Asked) -> Said:
         said = self.before(asked)
@@ -128,7 +126,7 @@ class Clock:
     """A clock that a test moves."""
 
     def __init__(self) -> None:
-        self.now = time.monotonic()
+        self.now = float(round(time.monotonic()))  # a fraction would round when seconds are added
 
     def __call__(self) -> float:
         return self.now

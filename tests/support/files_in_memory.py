@@ -3,14 +3,10 @@
 Also the ways in which editors change a file.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path
 
-from memlayer.consolidation.conflicts import Conflicts
-from memlayer.consolidation.consolidator import Consolidator
 from memlayer.consolidation.statement import statement_of
 from memlayer.kinds import Author
 from memlayer.memory_files.edits import EditCounts, Edits
@@ -35,16 +31,16 @@ class FilesInMemory(TurnsInMemory):
         super().__init__(self.home)
         self.now_ms = T0_MS + 3_600_000
         self.project_id = self.projects.resolve(str(self.root))[0]
-        self.consolidator = Consolidator(
-            store=self.store, indexer=self.indexer, tombstones=self.tombstones, sessions=self.sessions,
-            conflicts=Conflicts(self.store), now_ms=lambda: self.now_ms,
-        )  # fmt: skip
         self.in_project = in_project
         self.start()
 
+    def _now(self) -> int:
+        return self.now_ms
+
     def start(self) -> None:
         """Start as a fresh daemon that knows only the disk."""
-        edits = Edits(self.store, self.indexer, self.consolidator, Tombstones(str(self.home)), lambda: self.now_ms)
+        self.keep.tombstones = Tombstones(str(self.home))
+        edits = Edits(self.consolidator, lambda: self.now_ms)
         rules = FileRules(in_project=self.in_project)
         self.files = MemoryFiles(str(self.home), self.store, self.projects, edits, rules)
 

@@ -1,7 +1,5 @@
 """An embedder without a model."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Sequence

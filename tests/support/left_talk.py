@@ -1,7 +1,5 @@
 """A session whose turns come by the real hooks and stand in its transcript, and its memories."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

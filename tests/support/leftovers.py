@@ -1,7 +1,5 @@
 """Processes that tests leave behind, found in /proc by their files."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

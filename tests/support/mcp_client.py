@@ -3,8 +3,6 @@
 The two exchange these lines.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -48,7 +46,7 @@ class McpServer:
         )
         self._number = 0
 
-    def __enter__(self) -> McpServer:
+    def __enter__(self) -> "McpServer":
         return self
 
     def __exit__(

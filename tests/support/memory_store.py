@@ -1,12 +1,10 @@
 """A double of the store, in memory."""
 
-from __future__ import annotations
-
 import threading
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 
-from memlayer.adapters.search.word_sounds import WordSounds
+from memlayer.adapters.search.word_index import WordSounds
 from memlayer.errors import StoreError
 from memlayer.kinds import Category
 from memlayer.model import PROVEN, Chunk, Event, EventCount, Hit, Memory, Scope, Usage, replace

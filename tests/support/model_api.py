@@ -3,8 +3,6 @@
 Answers of a consolidation; chat_api.py has those of a talk.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import threading
@@ -32,7 +30,8 @@ class Said:
 
     body: JSON, or raw bytes. drip_s: the body comes byte by byte with this pause, without end. chunks: a stream of
     events instead of the body, in pieces of the network; hang_s: nothing comes after them for so long. is_cut: the
-    connection ends before the stream does. again: what follows the body over and over, until nobody reads.
+    connection ends before the stream does. again: what follows the body over and over, until nobody reads. is_raw: no
+    head stands before the body.
     """
 
     body: JsonObject | bytes = b""
@@ -43,6 +42,7 @@ class Said:
     is_cut: bool = False
     hang_s: float = 0.0
     again: bytes = b""
+    is_raw: bool = False
 
 
 def messages_answer(text: str, *, read: int = 700, written: int = 60) -> JsonObject:
@@ -78,7 +78,7 @@ class ModelApi:
     closing: threading.Event = field(default_factory=threading.Event)
     sent_again: int = 0  # bytes of answers without end
 
-    def __enter__(self) -> ModelApi:
+    def __enter__(self) -> "ModelApi":
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_for(self))
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
@@ -116,7 +116,7 @@ def _handler_for(api: ModelApi) -> type[BaseHTTPRequestHandler]:
             asked = Asked(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
             api.asked.append(asked)
             said = api.script(asked)
-            if said.again:
+            if said.again or said.is_raw:
                 self.flood(said)
             elif said.chunks:
                 self.stream(said)
@@ -139,13 +139,14 @@ def _handler_for(api: ModelApi) -> type[BaseHTTPRequestHandler]:
 
         def flood(self, said: Said) -> None:
             self.close_connection = True
-            self.send_response(said.status)
-            for name, value in {"content-type": "application/json", **said.headers}.items():
-                self.send_header(name, value)
-            self.end_headers()
+            if not said.is_raw:
+                self.send_response(said.status)
+                for name, value in {"content-type": "application/json", **said.headers}.items():
+                    self.send_header(name, value)
+                self.end_headers()
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                 self.wfile.write(said.body if isinstance(said.body, bytes) else json.dumps(said.body).encode())
-                while not api.closing.is_set():
+                while said.again and not api.closing.is_set():
                     self.wfile.write(said.again)
                     api.sent_again += len(said.again)
 

@@ -1,10 +1,9 @@
 """Count the modules that run for a prompt, Stop, end and forget.
 
 `python tests/support/modules_passed.py [--names]`: a real daemon and real hooks, and a profiler in the daemon
-that notes each module of memlayer with a function that is called. A first round warms up, the second counts.
+that notes each module of memlayer with a function that is called. A first round warms up, the second counts. What is
+taken in later, in a batch, counts for the step that brought it.
 """
-
-from __future__ import annotations
 
 import json
 import multiprocessing
@@ -23,12 +22,15 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from memlayer.daemon import lifecycle  # noqa: E402
+from memlayer.edge.capture import spool  # noqa: E402
 from memlayer.edge.ipc.client import Client  # noqa: E402
 from tests.support.processes import HookRunner  # noqa: E402
+from tests.support.waiting import wait_for  # noqa: E402
 
 PACKAGE = str(ROOT / "memlayer") + os.sep
 QUIET_S = 2.0
 POLL_S = 0.1
+BATCH_S = 60.0
 GOALS = {"prompt": 45, "stop": 60, "end": 80, "forget": 60}
 
 
@@ -86,6 +88,8 @@ def drive(home: Path, watch: Watch, result: Path) -> None:
                 watch.wait_until_quiet()
                 watch.taken()
                 step()
+                watch.wait_until_quiet()
+                wait_for(lambda: not spool.waiting(str(home)), "the batch", within_s=BATCH_S)
                 watch.wait_until_quiet()
                 counted[name] = sorted(watch.taken())
     finally:

@@ -1,7 +1,5 @@
 """Sessions read by a scripted model, over a store in memory."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -30,7 +28,7 @@ class Noting(Consolidating):
 
     def __init__(self, home: Path) -> None:
         super().__init__(home)
-        self.keeper = NoteKeeper(self.store, self.indexer, self.tombstones, self.tasks)
+        self.keeper = NoteKeeper(self.keep, self.tasks)
 
     def tell(self, session: str, *turns: tuple[str, str]) -> list[SessionTurn]:
         """Take in a session's turns; return them as the model reads them."""

@@ -1,7 +1,5 @@
 """The page as a process, and requests to it as a browser or an attacker sends them."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import os
@@ -130,7 +128,7 @@ class PageProcess:
         self.stderr.close()
         return code
 
-    def __enter__(self) -> PageProcess:
+    def __enter__(self) -> "PageProcess":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -5,8 +5,6 @@ thousands. A forked process runs the same `main` with the same environment, fold
 itself, of memory and of faults start fresh processes.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import gc

@@ -3,8 +3,6 @@
 A hook script as the host runs it, a daemon and its end.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -56,6 +54,7 @@ class HookRunner:
 
     def __init__(self, root: Path, home: Path, project: Path, python: str = sys.executable) -> None:
         self.root, self.home, self.project, self.python = root, home, project, python
+        self.sessions_of = ""  # where tests share a home, the name of the test before each session's
         self.environment = {
             "PATH": "/usr/bin:/bin",
             "HOME": str(home.parent / "person"),
@@ -75,17 +74,18 @@ class HookRunner:
         for name in ("setup.stamp", "setup.noticed"):
             (self.home / name).touch()
 
-    def raw(self, name: str, stdin: bytes, timeout_s: float = 20.0) -> HookResult:
-        """Run hooks/<name>.py on these bytes."""
+    def raw(self, name: str, stdin: bytes, timeout_s: float = 20.0, host: str = "") -> HookResult:
+        """Run hooks/<name>.py on these bytes. host: that calls it, by its argument."""
         script = self.root / "hooks" / (name + ".py")
         done = subprocess.run(
-            [self.python, "-I", "-S", str(script)], input=stdin, capture_output=True, timeout=timeout_s,
-            env=self.environment, cwd=self.project, check=False,
+            [self.python, "-I", "-S", str(script), *([host] if host else [])], input=stdin, capture_output=True,
+            timeout=timeout_s, env=self.environment, cwd=self.project, check=False,
         )  # fmt: skip
         return HookResult(done)
 
     def __call__(self, name: str, session: str = "s1", prompt_id: str = "", **fields: Any) -> HookResult:
         """Run a hook with a payload in the host's shape."""
+        session = self.sessions_of + session
         payload: dict[str, Any] = {"session_id": session, "transcript_path": "", "cwd": str(self.project), **fields}
         if prompt_id:
             payload["prompt_id"] = prompt_id
@@ -98,10 +98,7 @@ class HookRunner:
 
     def turn(self, session: str, prompt_id: str, prompt: str, answer: str) -> None:
         """A whole turn."""
-        for name, fields in (
-            ("user_prompt_submit", {"prompt": prompt}),
-            ("stop", {"last_assistant_message": answer}),
-        ):
+        for name, fields in (("user_prompt_submit", {"prompt": prompt}), ("stop", {"last_assistant_message": answer})):
             done = self(name, session, prompt_id, **fields)
             assert (done.returncode, done.stderr) == (0, b"")
 
@@ -127,7 +124,7 @@ class Daemon:
         self.process: subprocess.Popen[bytes] | ForkedProcess | None = None
         self.client = Client(str(home), str(root), sys.executable)
 
-    def start(self) -> Daemon:
+    def start(self) -> "Daemon":
         """Start it and wait until it answers."""
         self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
         (self.home / "config.yaml").write_text(json.dumps(self.settings))
@@ -198,7 +195,7 @@ class Daemon:
         self.process.kill()
         self.stop()
 
-    def __enter__(self) -> Daemon:
+    def __enter__(self) -> "Daemon":
         return self.start()
 
     def __exit__(self, *_: object) -> None:

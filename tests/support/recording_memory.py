@@ -1,7 +1,5 @@
 """A talk's memory that records its calls, and fails when told to."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
@@ -25,6 +23,9 @@ class RecordingMemory:
             raise DaemonError("no daemon")
         self.seen.append(fields)
 
+    def advice(self, call: ToolCall, result: ToolResult) -> str:
+        return ""
+
     def recall(self, prompt: str) -> str:
         self._record("recall", prompt)
         return self.notes
@@ -35,7 +36,7 @@ class RecordingMemory:
     def end(self, answer: str, *, failure: str = "", tokens: int = 0) -> None:
         self._record("end", answer, *([failure] if failure else []))
 
-    def survivors(self) -> RecordingMemory:
+    def survivors(self) -> "RecordingMemory":
         self._record("survivors")
         return self
 

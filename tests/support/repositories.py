@@ -3,8 +3,6 @@
 Also the project id of a folder.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Callable

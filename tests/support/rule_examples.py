@@ -8,8 +8,6 @@ way through its alternatives; a rule that asks for a name before any value gives
 the same rules give the same examples.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import random

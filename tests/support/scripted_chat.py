@@ -1,7 +1,5 @@
 """A chat provider with scripted answers that checks and records its requests."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from typing import Any

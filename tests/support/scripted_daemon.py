@@ -3,8 +3,6 @@
 It listens on a real socket, sends its script, keeps the requests.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import json
@@ -34,7 +32,7 @@ class ScriptedDaemon:
         self.requests: list[protocol.Request] = []
         self._lock_fd = -1
 
-    def __enter__(self) -> ScriptedDaemon:
+    def __enter__(self) -> "ScriptedDaemon":
         self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
         if self.holds_lock:
             self._lock_fd = os.open(self.home / "daemon.lock", os.O_RDWR | os.O_CREAT, 0o600)

@@ -1,7 +1,5 @@
 """A language model with scripted answers that records its requests."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from memlayer.ports import Completion

@@ -1,7 +1,5 @@
 """Tools with scripted outputs that record their calls."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any

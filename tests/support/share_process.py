@@ -3,8 +3,6 @@
 Arguments: home, project folder, push or pull. It prints "ready" once the store is open.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

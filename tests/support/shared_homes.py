@@ -1,7 +1,5 @@
 """Homes with a real store and a share, in this process: turns said, pushed, pulled, forgotten."""
 
-from __future__ import annotations
-
 import contextlib
 import random
 from collections.abc import Iterator, Sequence
@@ -41,7 +39,7 @@ class SharedHome:
         self.projects = projects
         self.sharing = self.services.sharing
         self.sharing.forget = self._forget
-        self.sharing.on_taken = lambda touched: self.services.tasks.catch_up()
+        self.sharing.on_taken = lambda *touched: self.services.tasks.catch_up()
 
     def _forget(self, ids: Sequence[str]) -> int:
         removed, _ = self.services.forget.forget_ids(ids)
@@ -93,7 +91,7 @@ class SharedHome:
             for row in batch:
                 name = {Event: "events", Memory: "memories", Usage: "usages"}[type(row)]
                 assert row.id not in out[name], "doubled"
-                fields = {k: v for k, v in row.fields().items() if k not in ("rules", "level")}
+                fields = {k: v for k, v in row.fields().items() if k not in ("list", "--rules", "level")}
                 out[name][row.id] = fields
 
         self.services.store.scan(keep)

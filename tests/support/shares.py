@@ -1,7 +1,5 @@
 """Places that a share may be carried through, and the bytes that they hold."""
 
-from __future__ import annotations
-
 import fcntl
 import http.client
 import itertools
@@ -18,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.sharing.log_format import Content, living, span_of, unpacked
+from memlayer.sharing.ledger import Content, living, span_of, unpacked
 from memlayer.sharing.sync import Sharing
 from tests.support.shared_homes import SharedHome
 

@@ -3,8 +3,6 @@
 Short calls that make events, memories and chunks.
 """
 
-from __future__ import annotations
-
 from memlayer.kinds import Author
 from memlayer.model import Chunk, Event, Memory, chunk_id, citation_of
 from memlayer.text.terms import index_terms

@@ -1,14 +1,13 @@
 """Talks with scripted servers: settings, requests and their tokens."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import patch
 
 from memlayer.chat import ChatProvider, ChatRequest, Reply, ToolSpec, WireMessage
 from memlayer.config import Settings, load_settings
 from memlayer.edge.home import paths
-from memlayer.providers.chosen import chat_provider
+from memlayer.providers import chosen
 from memlayer.records.model_budget import ModelBudget
 from tests.support.model_api import ModelApi
 
@@ -22,13 +21,14 @@ TALK = (WireMessage("system", "You are terse."), WireMessage("user", PROMPT))
 def settings_of(provider: str, api: ModelApi, home: Path, **more: object) -> Settings:
     """Return settings that name this provider at the scripted server."""
     url = api.url + ("/v1" if provider == "openai" else "")
-    chosen = {"provider": provider, "model": "tiny", "base_url": url, "api_key_env": "MY_KEY", **more}
-    return load_settings(str(home), {}, {f"agent.{name}": value for name, value in chosen.items()})
+    named = {"provider": provider, "model": "tiny", "base_url": url, "api_key_env": "MY_KEY", **more}
+    return load_settings(str(home), {}, {f"agent.{name}": value for name, value in named.items()})
 
 
-def talk(provider: str, api: ModelApi, home: Path, **more: object) -> ChatProvider:
-    """Return the provider that such settings name."""
-    return chat_provider(settings_of(provider, api, home, **more), str(home))
+def talk(provider: str, api: ModelApi, home: Path, *, max_retries: int = 2, **more: object) -> ChatProvider:
+    """Return the provider that such settings name. max_retries: of a busy server."""
+    with patch.object(chosen, "MAX_RETRIES", max_retries):
+        return chosen.chat_provider(settings_of(provider, api, home, **more), str(home))
 
 
 def ask(

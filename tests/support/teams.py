@@ -1,7 +1,5 @@
 """Colleagues: homes of two people, each with a clone of one repository."""
 
-from __future__ import annotations
-
 import contextlib
 import subprocess
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 The tests of forgetting and of retention look for them.
 """
 
-from __future__ import annotations
-
 import json
 import string
 import sys

@@ -3,8 +3,6 @@
 Recorded ones at the host's place, and generated ones in the recorded shape.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import time

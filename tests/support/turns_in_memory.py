@@ -3,30 +3,30 @@
 The doubles are those that ship.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from memlayer.consolidation.consolidator import Consolidator
 from memlayer.consolidation.rules.own_words import own_words
 from memlayer.edge.capture.payload import read_payload
 from memlayer.give.outcomes import Outcomes, SupersededStatements
 from memlayer.give.project_notes import ProjectNotes
 from memlayer.give.recall import Recall, Recalled, RecallRules
 from memlayer.give.retriever import Retriever
-from memlayer.indexing.indexer import Indexer
 from memlayer.indexing.ingest import Ingest
-from memlayer.indexing.session_words import LiveSessions
-from memlayer.indexing.term_stats import TermStats
+from memlayer.indexing.retracted import LiveSessions
+from memlayer.keep.indexer import Indexer, TermStats
+from memlayer.keep.keep import Keep
 from memlayer.model import Memory, Scope, turn_memory_id
-from memlayer.ports import Embedder, MemoryQuery, Vector
+from memlayer.ports import Embedder, MemoryQuery, Store, Vector
 from memlayer.records.projects import Projects
 from memlayer.records.sessions import Session, Sessions
 from memlayer.records.tombstones import Tombstones
 from memlayer.tasks.book import TaskBook
-from memlayer.tasks.graph import Graph
+from memlayer.tasks.graph import Graph, link
 from tests.support.memory_store import MemoryStore
 
 T0_MS = 1_795_260_000_000
@@ -46,6 +46,13 @@ class NoCache:
         """Nothing was kept."""
 
 
+def keep_over(store: Store, home: Path, embedder: Embedder | None = None) -> Keep:
+    """Return the way of memories into a store, without tasks."""
+    terms = TermStats()
+    indexer = Indexer(store, embedder=lambda: embedder, cache=NoCache(), terms=terms)
+    return Keep(store, indexer, Tombstones(str(home)))
+
+
 class TurnsInMemory:
     """Takes hook events and recalls them.
 
@@ -58,17 +65,14 @@ class TurnsInMemory:
         self.projects = Projects(str(home), lambda _: "")
         terms = TermStats()
         self.tombstones = Tombstones(str(home))
-        self.indexer = Indexer(
-            self.store, embedder=lambda: embedder, cache=NoCache(), terms=terms, max_tokens=400, overlap_tokens=80
-        )
-        self.ingest = Ingest(
-            home=str(home), store=self.store, indexer=self.indexer, projects=self.projects, sessions=self.sessions,
-            tombstones=self.tombstones,
-        )  # fmt: skip
+        self.indexer = Indexer(self.store, embedder=lambda: embedder, cache=NoCache(), terms=terms)
         self.graph = Graph(home / "graph.sqlite")
-        self.tasks = TaskBook(self.store, self.indexer, self.tombstones, self.graph, lambda: T0_MS + 10**9, own_words)
-        self.ingest.on_task = self.tasks.take
-        self.indexer.on_index = self.tasks.index
+        self.keep = Keep(self.store, self.indexer, self.tombstones, partial(link, self.store, self.graph))
+        self.tasks = TaskBook(self.keep, self.graph, lambda: T0_MS + 10**9, own_words)
+        self.consolidator = Consolidator(self.keep, self.sessions, self.tasks, self._now)
+        self.ingest = Ingest(
+            home=str(home), consolidator=self.consolidator, projects=self.projects, sessions=self.sessions
+        )
         self.live = LiveSessions(self.store)
         superseded = SupersededStatements(self.store)
         notes = ProjectNotes(self.store, terms)
@@ -76,8 +80,11 @@ class TurnsInMemory:
         retriever = Retriever(self.store, lambda: embedder, terms)
         self.recall = Recall(retriever, self.live, superseded, notes, self.outcomes)
 
+    def _now(self) -> int:
+        return T0_MS + 10**9
+
     @classmethod
-    def by_the_shipped_model(cls, home: Path, said: Sequence[tuple[str, str]], a_session: int = 5) -> TurnsInMemory:
+    def by_the_shipped_model(cls, home: Path, said: Sequence[tuple[str, str]], a_session: int = 5) -> "TurnsInMemory":
         """Return turns embedded by the model that ships.
 
         Each is a prompt and an answer, so many a session.

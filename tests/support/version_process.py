@@ -4,8 +4,6 @@ Arguments: the folder of that package, home, project folder, then steps: `setup 
 `push`, `pull`, `key`, `rows`. Each prints a line of JSON.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Sequence

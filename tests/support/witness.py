@@ -3,8 +3,6 @@
 The comparison comes in the end.
 """
 
-from __future__ import annotations
-
 import collections
 import json
 import os
@@ -142,7 +140,7 @@ class Witness:
         self.client.call("flush", {"wait": True}, deadline_s=300.0)
         self.client.stop(deadline_s=60.0)
 
-    def verdict(self) -> Verdict:
+    def verdict(self) -> "Verdict":
         """Compare; no daemon may run."""
         store = LanceStore.open(Path(paths.store(str(self.home))), 0)
         try:

@@ -1,7 +1,5 @@
 """A home's projects, for the tests of which folders are one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

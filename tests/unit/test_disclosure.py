@@ -1,7 +1,5 @@
 """Memories in three depths: forms, budgets that are never exceeded, hostile texts."""
 
-from __future__ import annotations
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

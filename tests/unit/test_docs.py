@@ -1,7 +1,5 @@
 """The documentation matches the program: links, commands, settings, files, hooks and version."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator
@@ -11,7 +9,7 @@ import click
 import pytest
 
 from memlayer import __version__
-from memlayer.cli.app import FORMS, cli
+from memlayer.cli.app import cli
 from memlayer.config.model import keys
 from memlayer.edge.hook.main import DEADLINE_S
 
@@ -51,9 +49,7 @@ def verb_at(words: list[str]) -> tuple[click.Command, list[str]]:
     """(the verb that these words name, the words after it). Raises AssertionError when there is none."""
     command: click.Command = cli
     while isinstance(command, click.Group) and words and re.fullmatch(r"[a-z]+", words[0]):
-        form = next((word for word in words[1:] if f"{words[0]} {word}" in FORMS), "")
-        found = command.get_command(click.Context(command), f"{words[0]} {form}".strip())
-        words = [word for word in words if word != form]
+        found = command.get_command(click.Context(command), words[0])
         assert found is not None, "there is no verb %r" % words[0]
         command, words = found, words[1:]
     return command, words
@@ -77,7 +73,7 @@ def test_named_verbs_and_options_exist(page: Path) -> None:
         if said is None:
             continue
         command, words = verb_at(said.group(1).replace('"', " ").split())
-        options = {option for parameter in command.params for option in parameter.opts} | {"--help", "-h"}
+        options = {option for row in command.params for option in (*row.opts, *row.secondary_opts)} | {"--help", "-h"}
         unknown = [word for word in words if word.startswith("--") and word not in options]
         assert not unknown, "%s: %s" % (line, unknown)
 
@@ -164,3 +160,21 @@ def test_readme_shows_current_block() -> None:
 
 def test_readme_is_read_in_five_minutes() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= 900
+
+
+FEATURES = [row for row in (ROOT / "docs/inside/features.md").read_text().splitlines() if row.count(" | ") == 3][1:]
+
+
+@pytest.mark.parametrize("row", FEATURES, ids=lambda row: row.split("|")[1].strip())
+def test_a_feature_names_its_place_and_what_carries_it(row: str) -> None:
+    _, where, lines, carried = row.strip("| ").split(" | ")
+    paths = INLINE.findall(where)
+    assert paths and all((ROOT / path).exists() for path in paths)
+    assert int(lines.replace(",", "")) > 0
+    assert LINK.search(carried) or carried.startswith(("design", "no figure: "))
+
+
+def test_every_room_is_a_features() -> None:
+    named = {path.split("/")[1] for row in FEATURES for path in INLINE.findall(row.split(" | ")[1])}
+    rooms = {path.name for path in (ROOT / "memlayer").iterdir() if (path / "__init__.py").exists()}
+    assert rooms <= named

@@ -1,7 +1,5 @@
 """Locks of the extras: hashes for all, in the versions of the runtime's lock."""
 
-from __future__ import annotations
-
 import re
 
 from memlayer.edge.bootstrap.extras import EXTRAS

@@ -1,11 +1,9 @@
 """The list of the home's files in docs/install.md, against the names in the code."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
-from memlayer.deletion import erase, retention
+from memlayer.deletion import erase, forget
 from memlayer.edge.home import given_notes, paths
 from memlayer.memory_files import folders
 from memlayer.view import server
@@ -14,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # In the home, given as a first name to `under` or joined to it. Constants stand in other modules.
 NAMED = re.compile(r'\bunder\("([^"]+)"|\bjoin\((?:\w+\.)*_?home, "([^"]+)"')
 CONSTANTS = {
-    erase.JOURNAL, retention.STAMP, given_notes.NAME, folders.IN_HOME, paths.SOCKET_NAME,
+    erase.JOURNAL, forget.STAMP, given_notes.NAME, folders.IN_HOME, paths.SOCKET_NAME,
     server.TOKEN_NAME, server.OPEN_NAME, server.ENTRY_NAME,
 }  # fmt: skip
 

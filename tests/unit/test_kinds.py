@@ -1,22 +1,9 @@
 """The table of kinds: complete, stored as ever, repeated by the edge without a change."""
 
-from __future__ import annotations
-
 import pytest
 
 from memlayer.edge.mcp import BY_NAME, NOTE_KINDS
-from memlayer.kinds import (
-    BINDING,
-    CATEGORIES,
-    KINDS,
-    NOTED,
-    Author,
-    Category,
-    Ended,
-    Kind,
-    category_named,
-    kind_of,
-)
+from memlayer.kinds import BINDING, CATEGORIES, KINDS, NOTED, Author, Category, Ended, Kind, category_named, kind_of
 from memlayer.model import memory_key, replace
 from tests.support.store_rows import make_memory
 

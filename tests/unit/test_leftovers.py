@@ -1,7 +1,5 @@
 """The search for processes that tests leave behind."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

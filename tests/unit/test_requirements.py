@@ -1,7 +1,5 @@
 """Requirements of a project's knowledge: each has its test, or a reason."""
 
-from __future__ import annotations
-
 import re
 
 from tests.conftest import ROOT

@@ -1,7 +1,5 @@
 """A browser, a home that is worth looking at, and its page."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The page in a real browser: looks, keys, changes and their undoing, attacks."""
 
-from __future__ import annotations
-
 import http.server
 import os
 import threading
@@ -132,7 +130,7 @@ def test_the_keyboard_alone_is_enough(viewed: ViewedHome, tab: Tab) -> None:
     assert at.evaluate("document.activeElement.className") == "skip"
     at.keyboard.press("Enter")
     assert at.evaluate("document.activeElement.id") == "main"
-    card = viewed.verb("task", "list", "--status", "pending")["tasks"][0]
+    card = viewed.verb("task", "list", "pending")["tasks"][0]
     at.focus(f"#t-{card['citation']}")
     with at.expect_navigation():
         at.keyboard.press("d")
@@ -158,7 +156,7 @@ def test_the_keyboard_alone_is_enough(viewed: ViewedHome, tab: Tab) -> None:
 
 def test_a_card_is_dragged_to_another_lane_and_back(viewed: ViewedHome, tab: Tab) -> None:
     shown = tab()
-    card = viewed.verb("task", "list", "--status", "pending")["tasks"][0]["citation"]
+    card = viewed.verb("task", "list", "pending")["tasks"][0]["citation"]
     for lane, status in (("start", "in_progress"), ("done", "done"), ("reopen", "pending")):
         at = shown.go("/tasks")
         with at.expect_navigation():

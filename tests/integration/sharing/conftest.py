@@ -1,7 +1,5 @@
 """A place and two homes for the tests of shares."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

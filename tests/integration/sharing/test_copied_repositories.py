@@ -1,7 +1,5 @@
 """Copies of a repository have its first commit. Through a share each stays a project of its own."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path

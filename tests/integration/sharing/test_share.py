@@ -1,7 +1,5 @@
 """Homes that share memories over a folder, with real stores: the whole story once."""
 
-from __future__ import annotations
-
 import random
 import subprocess
 from pathlib import Path

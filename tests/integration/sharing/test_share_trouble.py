@@ -1,7 +1,5 @@
 """Shares in trouble: torn objects, restored homes, lost keys, places that are gone."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Collection, Mapping
@@ -13,20 +11,14 @@ from memlayer.edge.home import paths
 from memlayer.errors import ShareError, UserError
 from memlayer.sharing import sending
 from memlayer.sharing import share as shares
-from memlayer.sharing.folder_engine import FolderEngine
 from memlayer.sharing.seal import KEY_START, new_secret
+from memlayer.sharing.share import FolderEngine
 from tests.support.shared_homes import SharedHome, shared_homes
 from tests.support.shares import contents, join, settle
+from tests.support.tables import tables
 
 SECRET = "새벽 3시에 부엉이가 우는 비밀 문장 zq81xv"
-WRONG = {
-    "ftp://x/y": "is not known",
-    "--upload-pack=touch /tmp/x": "no address",
-    "ext::sh -c id": "is no address",
-    "relative/folder": "is no address",
-    "file:///nowhere/at/all": "the folder is not there",
-    "git+file:///nowhere.git": "does not exist",
-}
+WRONG = tables("integration/sharing/share_trouble")["wrong"]
 pytestmark = pytest.mark.timeout(120)
 
 

@@ -1,7 +1,5 @@
 """A share of two versions of memlayer: one that told authors and ends otherwise, and this one."""
 
-from __future__ import annotations
-
 import io
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """A team of two with clones of one repository: promoted notes travel, with their author, as evidence."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,8 +10,7 @@ from memlayer.errors import ShareError, UserError
 from memlayer.give.standing_orders import orders_in_force
 from memlayer.give.working_set import WorkingSetRules, compose
 from memlayer.kinds import Kind
-from memlayer.notes.review import How, Review, ReviewedProject, ReviewReason
-from memlayer.notes.review_log import ReviewLog
+from memlayer.notes.review import How, Review, ReviewedProject, ReviewLog, ReviewReason
 from memlayer.team.note import MAX_CHARS
 from memlayer.team.places import MAX_NOTES, MAX_OF_AUTHOR
 from tests.support.repositories import repository

@@ -1,7 +1,5 @@
 """`memlayer team` and `promote` over the command line, hooks and real daemons: two colleagues."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -41,7 +39,7 @@ def test_a_decision_goes_from_one_to_the_other(tmp_path: Path) -> None:
     run_b, hook_b, home_b, clone_b = person(tmp_path, "b", "Bob")
     with Daemon(ROOT, home_a), Daemon(ROOT, home_b):
         hook_a.turn("s1", "p1", TEXT, "네, 화요일로 적어 두겠습니다.")
-        run_a("store", "flush", "--wait")
+        run_a("doctor", "flush")
         found = json.loads(run_a("list", "--json").stdout)["memories"]
         [note] = [row for row in found if row["category"] == "core"]
         [turn] = [row for row in found if row["category"] == "conversation"]
@@ -111,7 +109,11 @@ def test_several_notes_at_once_and_by_a_slash_command(tmp_path: Path) -> None:
         assert wrong.stdout.count("Promoted: ") == 1 and "nobody" in wrong.stderr  # what was done is told
         both = json.loads(run("team", "promote", "--undo", *ids[:2], "--json").stdout)["promoted"]
         assert {row["memory"]["citation"] for row in both} == set(ids[:2])
-        for words, shown in (("", "promoted  "), ("promote " + ids[0], "Promoted: "), ("지우기", "is not known here")):
+        for words, shown in (
+            ("", "promoted  "),
+            ("promote " + ids[0], "Promoted: "),
+            ("지우기", "Give one of accept, leave"),
+        ):
             hook(
                 "user_prompt_expansion", "s1", "p1", command_name="memlayer:memory-team", command_args=words, prompt=""
             )
@@ -127,7 +129,7 @@ def test_teams_exchange_notes_by_themselves_through_the_remote(tmp_path: Path) -
     run_b, hook_b, home_b, _ = person(tmp_path, "b", "Bob")
     with Daemon(ROOT, home_a), Daemon(ROOT, home_b):
         hook_a.turn("s1", "p1", TEXT, "네.")
-        run_a("store", "flush", "--wait")
+        run_a("doctor", "flush")
         run_a("team", "setup", "git")
         run_b("team", "setup", "git")
         [note] = [row for row in json.loads(run_a("list", "--json").stdout)["memories"] if row["category"] == "core"]
@@ -137,6 +139,6 @@ def test_teams_exchange_notes_by_themselves_through_the_remote(tmp_path: Path) -
         run_a("forget", note["citation"], "--yes")
         hook_a("session_end", "s1", reason="other")
         wait_for(lambda: json.loads(run_a("team", "status", "--json").stdout)["promoted"] == 0)
-        wait_for(lambda: json.loads(run_b("team", "pull", "--json").stdout)["notes"] == 0)
+        wait_for(lambda: json.loads(run_b("team", "sync", "--json").stdout)["pulled"]["notes"] == 0)
         for run in (run_a, run_b):
             run("daemon", "stop")

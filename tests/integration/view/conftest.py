@@ -1,7 +1,5 @@
 """A home and its page, once for all tests that only look."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

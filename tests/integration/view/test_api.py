@@ -1,7 +1,5 @@
 """The API: the verbs' JSON, pages of results, problem JSON, the live socket."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import time
@@ -71,7 +69,7 @@ def test_config_is_read_and_patched(viewed: ViewedHome, page: PageProcess) -> No
 
 
 def test_a_citation_is_shown(viewed: ViewedHome, page: PageProcess) -> None:
-    turn = next(row for row in viewed.verb("list", "--category", "conversation")["memories"] if "화요일" in row["text"])
+    turn = next(row for row in viewed.verb("list", "conversation")["memories"] if "화요일" in row["text"])
     found = page.api("GET", f"/api/citations/{turn['citation']}").json
     assert found["matches"] == viewed.verb("show", turn["citation"])["matches"]
     assert found["matches"][0]["events"][0]["text"].startswith("배포는")

@@ -1,12 +1,11 @@
 """Who gets in: the file that enters, cookies of strangers, idle ends, slow requests, wrong types, words of others."""
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import itertools
 import os
 import re
+import shutil
 import socket
 import stat
 import threading
@@ -20,8 +19,10 @@ import pytest
 from memlayer.view.guard import cookies
 from memlayer.view.server import ENTRY_NAME, serve
 from memlayer.view.source import LentVerbs, Source
-from memlayer.view.texts import compared
+from memlayer.view.texts import compared, spoken
 from tests.support.page_process import PageProcess, ViewedHome
+from tests.support.tables import tables
+from tests.support.waiting import wait_for
 
 STRANGERS = (
     'prefs={"theme":"dark"}', "flag", "테마=어두움", "a=b=c", "=x", "; ;", 'q="un;closed', "x=\x80\xff", "a b=c d",
@@ -153,6 +154,12 @@ def test_difference_is_bounded(older: str, newer: str) -> None:
     assert shown.split() == newer.split()
 
 
+@pytest.mark.parametrize("mark", ["", "(did not hold) ", "(taken back) ", "(nobody typed this) "])
+def test_a_turn_is_told_without_its_speakers(mark: str) -> None:
+    assert spoken(mark + "User: 배포해 줘 Assistant: 했습니다") == mark + "배포해 줘 → 했습니다"
+    assert spoken("my note. User: 배포") == "my note. User: 배포"
+
+
 def test_difference_is_by_words() -> None:
     assert compared("the API listens on port 8080", "the API listens on port 9090 now") == (
         "the API listens on port <del>8080</del><ins>9090 now</ins>"
@@ -241,15 +248,21 @@ def test_path_of_a_home_may_hold_anything(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("older", "newer", "is_apart"),
-    [
-        ("배포는 화요일에 한다.", "We deploy on Tuesdays.", True),
-        ("The API listens on port 8080.", "API는 9090 포트에서 듣는다.", True),
-        ("세션은 Redis에 둔다.", "セッションは Redis に置く。", True),
-        ("the API listens on port 8080", "the API listens on port 9090 now", False),
-        ("정산 배치는 새벽 3시에 돌린다.", "정산 배치는 새벽 4시에 돌린다.", False),
-    ],
+    ("older", "newer", "is_apart"), tables("integration/view/entering")["translation_stands_beside_its_text"]
 )
 def test_translation_stands_beside_its_text(older: str, newer: str, is_apart: bool) -> None:
     drawn = compared(older, newer)
     assert (drawn == f"<del>{older}</del>\n<ins>{newer}</ins>") is is_apart
+
+
+def test_page_ends_when_its_home_is_gone(tmp_path: Path) -> None:
+    made = ViewedHome(tmp_path)
+    with made.daemon, made.page() as page:
+        made.daemon.stop()  # it would write there while it goes
+
+        def has_ended() -> bool:
+            shutil.rmtree(made.home, ignore_errors=True)
+            return page.process.poll() is not None
+
+        wait_for(has_ended, "the page's end", within_s=30.0)
+        assert page.process.poll() == 0

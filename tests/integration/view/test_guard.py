@@ -1,7 +1,5 @@
 """Attacks on the page: other hosts, other origins, wrong tokens, long bodies, half-open sockets, paths that climb."""
 
-from __future__ import annotations
-
 import http.client
 import os
 import re

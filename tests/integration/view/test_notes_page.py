@@ -1,7 +1,5 @@
 """Notes on the page: each change and its undo, the deletion list, the review."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path
@@ -65,8 +63,9 @@ def test_a_headline_is_edited_and_shown(viewed: ViewedHome, page: PageProcess) -
     [row] = [row for row in page.get("/notes").text.split('<li class="row">') if headline in row]
     assert note.text not in row  # they say the same twice
     assert "<mark>압축</mark>" in page.get("/notes?q=%EC%95%95%EC%B6%95").text
-    assert page.post(f"/notes/{note.id}/edit", text=note.text, headline="가" * 121).status == 303
-    assert len(viewed.note("gzip slowed").headline) <= 120
+    refused = page.post(f"/notes/{note.id}/edit", text=note.text, headline="가" * 141)
+    assert refused.status == 400 and "at most 140 characters" in refused.text
+    assert viewed.note("gzip slowed").headline == headline
     assert page.post(f"/notes/{note.id}/edit", text=note.text, headline="", subject="").status == 303
     assert viewed.note("gzip slowed").headline == ""
 
@@ -122,7 +121,7 @@ def test_an_empty_edit_changes_nothing(viewed: ViewedHome, page: PageProcess) ->
 
 
 def test_a_note_shows_its_words_in_its_turn(viewed: ViewedHome, page: PageProcess) -> None:
-    turn = next(row for row in viewed.verb("list", "--category", "conversation")["memories"] if "화요일" in row["text"])
+    turn = next(row for row in viewed.verb("list", "conversation")["memories"] if "화요일" in row["text"])
     text = page.get(f"/notes/{turn['citation']}").text
     assert "Where it comes from" in text and "배포는 언제 하기로 했지?" in text
     assert "/sessions/one" in links_of(text)
@@ -131,9 +130,7 @@ def test_a_note_shows_its_words_in_its_turn(viewed: ViewedHome, page: PageProces
 def test_forgetting_shows_what_goes_along_then_erases(viewed: ViewedHome, page: PageProcess) -> None:
     viewed.hook.turn("three", "p9", "we always use 참새검색 for lookups", "Noted: 참새검색 for lookups.")
     viewed.daemon.settle()
-    turn = next(
-        row for row in viewed.verb("list", "--category", "conversation")["memories"] if "참새검색" in row["text"]
-    )
+    turn = next(row for row in viewed.verb("list", "conversation")["memories"] if "참새검색" in row["text"])
     asked = page.get(f"/notes/{turn['id']}/forget")
     assert "would go" in asked.text and "참새검색" in asked.text
     assert page.get(f"/notes/{turn['id']}").status == 200  # asking forgets nothing

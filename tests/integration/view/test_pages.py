@@ -1,12 +1,13 @@
 """The other pages: tasks, sessions, search, figures, health, settings."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import quote
 
 import pytest
 
+from memlayer.edge.home import given_notes as record
+from memlayer.give.given_notes import of_action
+from memlayer.model import unix_ms
 from memlayer.view.pages.today import talks
 from memlayer.wire.sessions import GivenPrompt, SessionRow
 from tests.support.page_process import SCRIPT, PageProcess, ViewedHome, links_of
@@ -91,6 +92,16 @@ def test_talks_of_a_day_end_and_stand_in_order() -> None:
     ]  # fmt: skip
 
 
+def test_line_at_a_call_stands_among_its_prompts(page: PageProcess, viewed: ViewedHome) -> None:
+    now_ms = unix_ms()
+    event = {"at_ms": now_ms, "session_id": "one", "id": "toolu_1"}
+    project_id = viewed.daemon.call("given", session_id="one")["prompts"][0]["project_id"]
+    record.put(str(viewed.home), of_action(event, project_id, "`pay --as 관리자` worked [mem:abc123]", "before"))
+    text = page.get("/").text
+    assert "Before a call" in text
+    assert "A prompt that was not kept" not in text
+
+
 def test_figures_are_tables_with_bars(page: PageProcess) -> None:
     text = page.get("/figures?days=7").text
     assert text.count("<table>") == 2 and '<rect width="100%" height="100%"/>' in text
@@ -122,12 +133,12 @@ def test_health_says_what_doctor_says(page: PageProcess) -> None:
 def test_a_setting_is_changed_checked_and_unset(viewed: ViewedHome, page: PageProcess) -> None:
     shown = page.get("/settings").text
     top, _, folded = shown.partition("<details")
-    assert 'id="recall.max_entries"' in top and 'id="chunking.max_tokens"' in folded and "<details open" not in shown
+    assert 'id="recall.max_entries"' in top and 'id="daemon.idle_minutes"' in folded and "<details open" not in shown
     assert page.post("/settings", key="recall.max_entries", value="3").status == 303
-    assert page.post("/settings", key="chunking.max_tokens", value="300").status == 303
-    assert 'id="chunking.max_tokens"' in page.get("/settings").text.partition("<details")[0]  # it is set
-    assert "Restart it to use these" in page.get("/settings").text  # chunking: recall is read while the daemon runs
-    assert page.post("/settings", key="chunking.max_tokens", unset="1").status == 303
+    assert page.post("/settings", key="daemon.idle_minutes", value="60").status == 303
+    assert 'id="daemon.idle_minutes"' in page.get("/settings").text.partition("<details")[0]  # it is set
+    assert "Restart it to use these" in page.get("/settings").text  # daemon: recall is read while the daemon runs
+    assert page.post("/settings", key="daemon.idle_minutes", unset="1").status == 303
     assert "Restart it to use these" not in page.get("/settings").text
     held = {row["key"]: row["value"] for row in viewed.verb("config")["settings"]}
     assert held["recall.max_entries"] == 3
@@ -163,11 +174,6 @@ def test_an_export_is_one_private_file_without_script(viewed: ViewedHome) -> Non
     assert "<script" not in text and "default-src 'none'" in text and 'href="http' not in text
     again = viewed.cli("view", "--export", str(path))
     assert again.returncode == 1 and "is there already" in again.stderr
-    other = viewed.home.parent / "old.html"
-    viewed.verb("view", "--export", str(other), "--month", "2020-01")
-    assert "한국어로" not in other.read_text(encoding="utf-8")
-    assert viewed.cli("view", "--export", str(path) + "2", "--month", "January").returncode == 1
-    assert viewed.cli("view", "--month", "2026-01").returncode == 2
 
 
 def test_session_without_a_summary_is_called_by_its_first_prompt(viewed: ViewedHome, page: PageProcess) -> None:

@@ -1,7 +1,5 @@
 """The daemon's operations for looking around, over a real daemon."""
 
-from __future__ import annotations
-
 import time
 
 from memlayer.wire import record as ops

@@ -3,8 +3,6 @@
 Its environment is built from nothing.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -148,7 +146,7 @@ class Claude:
                 process.kill()
 
     @contextmanager
-    def chat(self, *, session: str | None = None) -> Iterator[Chat]:
+    def chat(self, *, session: str | None = None) -> "Iterator[Chat]":
         """Hold several turns in one run of the host.
 
         Its stream-json mode; the session ends with the block.
@@ -191,7 +189,7 @@ class Claude:
 
     def settle(self) -> None:
         """Wait until everything captured so far is in the store."""
-        self.memlayer("store", "flush", "--wait")
+        self.memlayer("doctor", "flush")
 
     def memory_texts(self) -> list[str]:
         """Return the texts of this project's turns.
@@ -199,7 +197,7 @@ class Claude:
         Everything captured so far is in the store first.
         """
         self.settle()
-        asked = ("list", "--category", "conversation", "--project", str(self.project))
+        asked = ("list", "conversation", "--project", str(self.project))
         return [memory["text"] for memory in self.memlayer(*asked)["memories"]]
 
     def logs(self) -> str:
@@ -218,12 +216,7 @@ class Claude:
 
         Hooks that failed, blocked or timed out.
         """
-        bad = {
-            "hook_non_blocking_error",
-            "hook_blocking_error",
-            "hook_cancelled",
-            "hook_error_during_execution",
-        }
+        bad = {"hook_non_blocking_error", "hook_blocking_error", "hook_cancelled", "hook_error_during_execution"}
         files = (self.home / ".claude" / "projects").rglob("*.jsonl")
         lines = [json.loads(line) for path in files for line in path.read_text("utf-8").splitlines()]
         notes = [line["attachment"] for line in lines if line.get("type") == "attachment"]

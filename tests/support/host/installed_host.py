@@ -3,8 +3,6 @@
 At a pinned and at the newest version.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import re
@@ -15,6 +13,7 @@ from pathlib import Path
 
 PACKAGE = "@anthropic-ai/claude-code"
 PINNED_VERSION = "2.1.197"  # the oldest version that is supported
+CODEX_VERSION = "0.171.0"
 INSTALL_TIMEOUT_S = 600
 
 
@@ -83,6 +82,21 @@ def _installed(version: str) -> InstalledHost:
         if _version_of(folder) != version:
             raise HostUnavailable(f"{PACKAGE}@{version} is installed but does not say that version")
     return InstalledHost(version=version, claude=_executable(folder))
+
+
+def install_codex() -> Path:
+    """Return the executable of the pinned Codex, installed unless the cache has it. Raises HostUnavailable."""
+    folder = cache_folder() / f"codex-{CODEX_VERSION}"
+    codex = folder / "node_modules" / ".bin" / "codex"
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(cache_folder() / "install.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not codex.exists():
+            (folder / "package.json").write_text('{"private": true}\n')
+            _npm(["install", f"@openai/codex@{CODEX_VERSION}", "--save-exact", "--ignore-scripts"], cwd=folder)
+    if CODEX_VERSION not in _run([str(codex), "--version"], cwd=folder, timeout_s=60):
+        raise HostUnavailable(f"Codex {CODEX_VERSION} is installed but does not say that version")
+    return codex
 
 
 def _executable(folder: Path) -> Path:

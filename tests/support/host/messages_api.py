@@ -3,8 +3,6 @@
 It gives the answers of the test's script and records every request.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import threading
@@ -124,7 +122,7 @@ class MessagesApi:
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
 
-    def __enter__(self) -> MessagesApi:
+    def __enter__(self) -> "MessagesApi":
         self._thread.start()
         return self
 
@@ -266,8 +264,7 @@ def _handler_for(api: MessagesApi) -> type[BaseHTTPRequestHandler]:
                 return
             if answer.status != 200:
                 self._send_json(
-                    answer.status,
-                    {"type": "error", "error": {"type": "api_error", "message": answer.text or "mock"}},
+                    answer.status, {"type": "error", "error": {"type": "api_error", "message": answer.text or "mock"}}
                 )
                 return
             message = _Message(answer, str(request.body.get("model", "mock")), len(api.requests))

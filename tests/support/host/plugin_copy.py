@@ -3,8 +3,6 @@
 The repository's own files, in a folder or in a git repository.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

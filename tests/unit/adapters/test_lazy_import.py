@@ -1,7 +1,5 @@
 """Lean import of LanceDB, with the whole import as fallback."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import textwrap

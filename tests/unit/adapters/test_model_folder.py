@@ -1,7 +1,5 @@
 """Model folders: finding, verifying, recipes, and error messages."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -158,14 +156,7 @@ def test_another_centring_is_another_fingerprint(tmp_path: Path) -> None:
     assert changed.fingerprint != fastembed_embedder.load(SHIPPED_MODEL, tmp_path / "cache").fingerprint
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "{}",
-        '{"mean": [0.0], "axis": [], "low": 0.9, "high": 0.1}',
-        "nonsense",
-    ],
-)
+@pytest.mark.parametrize("text", ["{}", '{"mean": [0.0], "axis": [], "low": 0.9, "high": 0.1}', "nonsense"])
 def test_a_spoiled_calibration_is_an_embedder_error(tmp_path: Path, text: str) -> None:
     (tmp_path / "calibration.json").write_text(text, encoding="utf-8")
     with pytest.raises(EmbedderError, match=r"calibration\.json"):

@@ -1,32 +1,27 @@
 """Compaction: when, the cut, survivors, failures, undo, and both scenarios of the design."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from memlayer.agent.context.compaction import (
+from memlayer.agent.context.history import (
     SUMMARY_HEADER,
     Compacted,
     CompactionMethod,
     CompactionStopped,
     Compactor,
     ContextFilling,
+    TalkHistory,
+    tokens_in,
 )
-from memlayer.agent.context.history import TalkHistory, tokens_in
-from memlayer.chat import (
-    AssistantToolCalls,
-    Chat,
-    Message,
-    ToolCall,
-    ToolResult,
-    ToolResults,
-)
+from memlayer.chat import AssistantToolCalls, Chat, Message, ToolCall, ToolResult, ToolResults
 from memlayer.config.agent import AgentSettings
 from memlayer.errors import ChatError
 from tests.support.recording_memory import RecordingMemory
+from tests.support.tables import tables
+
+TABLES = tables("agent/compaction")
 
 SUMMARY = "<summary>**Task Overview**: 계산기를 만든다. calculator.py, 8/8 통과.</summary>"
 
@@ -206,15 +201,7 @@ def test_failed_summary_is_made_by_rules(answer: str | ChatError) -> None:
     assert "src/결제.py" in talk.record
 
 
-@pytest.mark.parametrize(
-    ("answer", "wanted"),
-    [
-        ("앞 <summary> 요약 </summary> 뒤", "요약"),
-        ("  태그 없는 요약  ", "태그 없는 요약"),
-        ("<summary>잘린 요약", "잘린 요약"),
-        ("<think>생각</think><summary>요약</summary>", "요약"),
-    ],
-)
+@pytest.mark.parametrize(("answer", "wanted"), TABLES["summary_is_read_with_and_without_tags"])
 def test_summary_is_read_with_and_without_tags(answer: str, wanted: str) -> None:
     talk = Talk(*long_talk(6), ask=lambda *_: answer, max_context_tokens=3000)
     talk.compactor.check()
@@ -280,20 +267,7 @@ def test_usage_from_before_a_compaction_does_not_start_the_next() -> None:
     assert len(talk.prompts) == 1
 
 
-CONSTRAINTS = (
-    "항상 pytest를 쓰고 unittest는 쓰지 마",
-    "main 브랜치에 직접 푸시하지 마",
-    "Never touch the production database",
-    "모든 주석은 영어로",
-    "Line length is 100",
-    "DB 포트는 5433이다",
-    "금액은 Decimal로만 계산한다",
-    "No new dependency without asking",
-    "테스트는 tests/unit 아래에만",
-    "커밋 메시지는 명령형, 60자 이하",
-    "Python 3.11 이상만 지원",
-    "로그에 개인정보를 남기지 마",
-)
+CONSTRAINTS = TABLES["constraints"]
 
 
 def test_twelve_constraints_stay_verbatim_through_100_compactions() -> None:

@@ -1,15 +1,11 @@
 """Compaction in a whole talk: the design's scenarios, survivors by rules, a summary like a task."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 
 import pytest
 
-from memlayer.agent.context.compaction import Compacted
-from memlayer.agent.context.history import tokens_in
-from memlayer.agent.context.summary import rules_summary
+from memlayer.agent.context.history import Compacted, rules_summary, tokens_in
 from memlayer.agent.execution import Toolbox
 from memlayer.agent.loop import Agent, Event
 from memlayer.chat import (

@@ -1,12 +1,13 @@
 """Tool calls in both forms: parsing, rendering, thoughts and hostile data."""
 
-from __future__ import annotations
-
 import pytest
 
 from memlayer.agent.dispatch import Dispatcher, VisibleText, XmlDispatcher, choose, harmless, without_thoughts
 from memlayer.chat import AssistantToolCalls, Chat, Reply, ToolCall, ToolResult, ToolResults, ToolSpec, WireMessage
 from tests.support.scripted_chat import ScriptedChat, xml_call
+from tests.support.tables import tables
+
+TABLES = tables("agent/dispatch")
 
 SPEC = ToolSpec("shell", "명령을 실행한다", {"type": "object", "properties": {"command": {"type": "string"}}})
 
@@ -48,17 +49,7 @@ def test_several_calls_with_korean_text_around() -> None:
     assert calls == [("read", {"path": "가.py"}), ("shell", {"command": "ls 나"})]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '<tool_call>\n{"name": "t", "arguments": {"a": "</tool_call>"}}\n</tool_call>',  # the tag as data
-        '<tool_call>{"name": "t", "arguments": {"a": "</tool_call>"}}',  # the end was a stop word
-        '<tool_call>```json\n{"name": "t", "arguments": {"a": "</tool_call>"}}\n```</tool_call>',
-        '<TOOL_CALL>{"name": "t", "parameters": {"a": "</tool_call>"}}</TOOL_CALL>',
-        '<tool_call>{"name": "t", "arguments": "{\\"a\\": \\"</tool_call>\\"}"}</tool_call>',
-        '<think>음</think><tool_call>{"name": "t", "arguments": {"a": "</tool_call>"}}</tool_call>',
-    ],
-)
+@pytest.mark.parametrize("text", TABLES["forms_of_local_models_are_read"])
 def test_forms_of_local_models_are_read(text: str) -> None:
     assert parse(text) == ("", [("t", {"a": "</tool_call>"})])
 
@@ -101,19 +92,7 @@ def test_talk_about_the_tag_is_no_call() -> None:
         assert XmlDispatcher().parse_response(Reply(text)) == (text, ())
 
 
-@pytest.mark.parametrize(
-    ("text", "wanted"),
-    [
-        ("<think>고민 중</think>답은 5432입니다.", "답은 5432입니다."),
-        ("앞 <think>a</think>가운데<THINK>b</THINK> 뒤", "앞 가운데 뒤"),
-        ("답 먼저 <think>끝나지 않은 생각", "답 먼저"),
-        ("여는 태그 없는 생각</think>\n답", "답"),
-        ("<think>겹친 <think>생각</think> 계속</think>답", "답"),
-        ("<thinking>x</thinking>답", "답"),
-        ("`<think>` 태그를 설명합니다", "`<think>` 태그를 설명합니다"),
-        ("생각 없음", "생각 없음"),
-    ],
-)
+@pytest.mark.parametrize(("text", "wanted"), TABLES["thoughts_are_removed"])
 def test_thoughts_are_removed(text: str, wanted: str) -> None:
     assert without_thoughts(text) == wanted
     assert XmlDispatcher().parse_response(Reply(text)) == (wanted, ())

@@ -1,13 +1,14 @@
 """The edit tool: a passage that stands there once, and nothing but it, is replaced."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 
 from memlayer.agent.files import MAX_EDITED_BYTES, UNCHANGED, EditFile, ProjectFolder, WriteFile
 from memlayer.errors import ToolError
+from tests.support.tables import tables
+
+TABLES = tables("agent/edit_file")
 
 CODE = "def 합계(값들):\n    총 = 0\n    for 값 in 값들:\n        총 += 값\n    return 총\n"
 
@@ -52,15 +53,7 @@ def test_passage_is_replaced_after_a_diff(folder: ProjectFolder, person: Person)
     assert "-    총 = 0\n+    총 = 0.0" in details
 
 
-@pytest.mark.parametrize(
-    ("old", "why"),
-    [
-        ("총 = 1", "not in 합.py: it must stand there exactly"),
-        ("총  = 0", "not in 합.py"),
-        ("총", r"3 times in 합.py \(lines 2, 4, 5\): give more lines"),
-        ("", "old_text: the passage"),
-    ],
-)
+@pytest.mark.parametrize(("old", "why"), TABLES["passage_that_is_not_there_once_is_refused"])
 def test_passage_that_is_not_there_once_is_refused(folder: ProjectFolder, person: Person, old: str, why: str) -> None:
     with pytest.raises(ToolError, match=why):
         edit(folder, person, old, "다른 것")
@@ -82,17 +75,7 @@ def test_line_breaks_of_windows_stay(folder: ProjectFolder, person: Person) -> N
     assert (folder.root / "윈.txt").read_bytes() == "하나\r\n두울\r\n셋\r\n".encode()
 
 
-@pytest.mark.parametrize(
-    ("path", "why"),
-    [
-        ("없음.py", "There is no 없음.py; write_file"),
-        ("옛글.txt", "no UTF-8 text"),
-        ("큰.txt", "too large"),
-        ("폴더", "no file"),
-        ("../밖.txt", "outside"),
-        ("고리.txt", "outside"),
-    ],
-)
+@pytest.mark.parametrize(("path", "why"), TABLES["file_that_cannot_be_edited_says_why"])
 def test_file_that_cannot_be_edited_says_why(folder: ProjectFolder, person: Person, path: str, why: str) -> None:
     (folder.root / "옛글.txt").write_bytes("총 = 0".encode("euc-kr"))
     (folder.root / "큰.txt").write_bytes(b"x" * (MAX_EDITED_BYTES + 1))

@@ -1,7 +1,5 @@
 """Tool calls: order, errors, limits, permission, interrupts and repeats."""
 
-from __future__ import annotations
-
 import signal
 import threading
 import time

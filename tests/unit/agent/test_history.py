@@ -1,7 +1,5 @@
 """The history's trim, and the last check of a request."""
 
-from __future__ import annotations
-
 import pytest
 
 from memlayer.agent.context.history import TalkHistory, outgoing, tokens_in

@@ -1,7 +1,5 @@
 """Tools of the project's folder: nothing outside is touched, nothing runs on, nothing is half written."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -13,7 +11,7 @@ import pytest
 
 from memlayer.agent.execution import INTERRUPTED, Toolbox
 from memlayer.agent.files import MAX_READ_CHARS, ProjectFolder, ReadFile, WriteFile, short_diff
-from memlayer.agent.shell import Shell, clean_environment, marked_processes
+from memlayer.agent.tools import Shell, clean_environment, marked_processes
 from memlayer.chat import ToolCall
 from memlayer.errors import ToolError
 

@@ -1,7 +1,5 @@
 """The turn loop with a scripted provider."""
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Mapping
@@ -12,20 +10,12 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from memlayer.agent.choices import model_for
-from memlayer.agent.context.compaction import SUMMARY_HEADER, TRIMMED_HEADER
-from memlayer.agent.context.history import TalkHistory
+from memlayer.agent.assembly import model_for
+from memlayer.agent.context.history import SUMMARY_HEADER, TRIMMED_HEADER, TalkHistory
 from memlayer.agent.dispatch import XmlDispatcher
 from memlayer.agent.execution import INTERRUPTED, NOT_STARTED, Toolbox
 from memlayer.agent.loop import Agent, Event, ModelAnswered, TextPart, ToolEnded, ToolStarted
-from memlayer.chat import (
-    AssistantToolCalls,
-    Chat,
-    ChatRequest,
-    Reply,
-    ToolCall,
-    ToolResults,
-)
+from memlayer.chat import AssistantToolCalls, Chat, ChatRequest, Reply, ToolCall, ToolResults
 from memlayer.cli.terminal.talk_output import JsonLines, TextOutput
 from memlayer.config.agent import AgentSettings, ClassificationRule, QueryClassificationSettings
 from memlayer.errors import AgentStopped, ChatError, ContextTooLong
@@ -194,6 +184,34 @@ def test_provider_error_leaves_a_history_that_goes_on() -> None:
     assert sent_roles(provider.requests[-1]) == ["system", "user", "assistant", "tool", "assistant", "user"]
 
 
+@pytest.mark.parametrize("failure", [ChatError("busy; try again"), "", Reply("", is_cut=True)], ids=repr)
+def test_prompt_without_an_answer_is_not_joined_to_the_next(failure: ChatError | str | Reply) -> None:
+    provider = ScriptedChat(failure, failure, "답")
+    talk = agent(provider)
+    for message in ("결제 포트를 바꿔줘", "change the port"):
+        with pytest.raises(ChatError):
+            talk.turn(message)
+    assert talk.turn("다시 해줘") == "답"
+    sent = provider.requests[-1].messages
+    assert [one.role for one in sent[1:]] == ["user", "assistant"] * 2 + ["user"]
+    assert "결제" in sent[1].text and "port" in sent[3].text and sent[-1].text.endswith("다시 해줘")
+    assert "port" not in sent[-1].text and all(one.text.startswith("Execution error: ") for one in sent[2:5:2])
+
+
+def test_prompt_that_is_too_long_leaves_the_talk() -> None:
+    """It would make every later one too long as well."""
+    provider = ScriptedChat("네", ContextTooLong("too long"), ContextTooLong("too long"), "답")
+    talk = agent(provider)
+    talk.turn("안녕")
+    with pytest.raises(ContextTooLong):
+        talk.turn("아주 긴 글")
+    talk.provider = ScriptedChat("답")
+    assert talk.turn("짧은 질문") == "답"
+    [sent] = talk.provider.requests
+    assert [one.role for one in sent.messages] == ["system", "user", "assistant", "user"]
+    assert "아주 긴 글" not in str(sent.messages)
+
+
 @pytest.mark.parametrize("said", ["", " \n", "<think>무엇을 말할까</think>"])
 def test_answer_without_text_is_none(said: str) -> None:
     provider = ScriptedChat(said, "네, 있습니다.")
@@ -201,7 +219,7 @@ def test_answer_without_text_is_none(said: str) -> None:
     with pytest.raises(AgentStopped, match="without any text"):
         talk.turn("있니?")
     assert talk.turn("다시 물을게. 있니?") == "네, 있습니다."
-    with pytest.raises(AgentStopped, match=r"agent\.max_tokens"):
+    with pytest.raises(AgentStopped, match="used up its 4096 tokens"):
         agent(ScriptedChat(Reply("", is_cut=True))).turn("있니?")
 
 

@@ -1,14 +1,12 @@
 """A talk restored from its stored events."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
 
 from memlayer.agent.context.history import outgoing
 from memlayer.agent.dispatch import Dispatcher, XmlDispatcher
-from memlayer.agent.past_talk import PastTurn, messages_of, turns_of
+from memlayer.agent.memory import PastTurn, messages_of, turns_of
 from memlayer.chat import AssistantToolCalls, Chat, ToolCall, ToolResult, ToolResults
 from memlayer.edge.capture.payload import read_payload
 from memlayer.model import Event

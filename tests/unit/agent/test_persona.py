@@ -1,14 +1,12 @@
 """The persona: by chance, in its window, across midnight, with missing files."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from memlayer.agent.choices import MAX_CHARS, draw_persona
+from memlayer.agent.assembly import PERSONA_CHARS, draw_persona
 from memlayer.config.agent import SoulSettings
 
 USUAL, OTHER = "나는 친절하다.", "나는 심술궂다."
@@ -64,5 +62,5 @@ def test_missing_files_are_no_persona(folder: Path) -> None:
 def test_long_or_binary_file_does_no_harm(folder: Path) -> None:
     (folder / "SOUL.md").write_bytes(b"\xff\xfe" + "가".encode() * 100_000)
     text = draw(folder, at(1, 0), 0.5, chance=0)
-    assert len(text) <= MAX_CHARS
+    assert len(text) <= PERSONA_CHARS
     assert "가" in text

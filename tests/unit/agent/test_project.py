@@ -1,7 +1,5 @@
 """The project as a model is told of it: a repository of anybody's, whose texts are data."""
 
-from __future__ import annotations
-
 import subprocess
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -9,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from memlayer.agent.context.project import MAX_CHARS, branch_of, project_notes, surroundings
+from memlayer.agent.assembly import MAX_CHARS, branch_of, project_notes, surroundings
 
 NOON = datetime(2026, 11, 24, 12, 0, tzinfo=ZoneInfo("Asia/Seoul"))
 

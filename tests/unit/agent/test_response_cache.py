@@ -1,13 +1,11 @@
 """Cached answers: only for the very same request, bounded."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from memlayer.agent.response_cache import ResponseCache, cache_key
+from memlayer.agent.loop import ResponseCache, cache_key
 from memlayer.chat import ChatRequest, Reply, TokenUse, ToolCall, ToolSpec, WireMessage
 
 TOOL = ToolSpec("read", "읽기", {"type": "object"})

@@ -1,11 +1,10 @@
 """Choice of the model by the words of a message."""
 
-from __future__ import annotations
-
 import pytest
 
-from memlayer.agent.choices import model_for
+from memlayer.agent.assembly import model_for
 from memlayer.config.agent import ClassificationRule, QueryClassificationSettings
+from tests.support.tables import tables
 
 
 def rule(hint: str, keywords: tuple[str, ...], priority: int = 0) -> ClassificationRule:
@@ -22,25 +21,7 @@ FAST = rule("fast", ("quick", "brief", "tldr", "in short", "빨리", "간단히"
 MODELS = {"fast": "anthropic/claude-haiku-4-5", "deep": "big"}
 
 
-@pytest.mark.parametrize(
-    ("message", "is_fast"),
-    [
-        ("quick summary please", True),
-        ("Be BRIEF!", True),
-        ("tldr", True),
-        ("Say it in\nshort", True),
-        ("빨리 알려줘", True),
-        ("간단히만 설명해줘", True),
-        ("좀 (간단히)", True),
-        ("quickly", False),  # a word, not its beginning
-        ("the briefing room", False),
-        ("unquick", False),
-        ("in shorts", False),
-        ("재빨리 지나갔다", False),  # not within a word
-        ("자세히 알려줘", False),
-        ("", False),
-    ],
-)
+@pytest.mark.parametrize(("message", "is_fast"), tables("agent/routing")["words_not_parts_of_them"])
 def test_words_not_parts_of_them(message: str, is_fast: bool) -> None:
     assert chosen([FAST], MODELS, message) == (MODELS["fast"] if is_fast else "usual")
 

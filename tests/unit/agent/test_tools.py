@@ -1,7 +1,5 @@
 """The tools of a talk: which there are, and a person's own."""
 
-from __future__ import annotations
-
 import json
 from importlib.metadata import EntryPoint
 from pathlib import Path

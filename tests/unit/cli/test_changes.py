@@ -1,7 +1,5 @@
 """The verbs that change something or concern the installation, as real processes over a scripted daemon."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path
@@ -14,6 +12,7 @@ from memlayer.config import FIRST_KEYS
 from memlayer.edge.ipc import protocol
 from tests.support.cli_process import MEMORY, Cli
 from tests.support.scripted_daemon import ScriptedDaemon
+from tests.support.tables import tables
 
 
 @pytest.fixture
@@ -26,7 +25,7 @@ def forgetting(request: protocol.Request) -> dict[str, Any]:
     removed = (
         {"events": 0, "memories": 0, "chunks": 0} if asked["dry_run"] else {"events": 2, "memories": 1, "chunks": 3}
     )
-    return {"memories": [MEMORY], "removed": removed}
+    return {"memories": [MEMORY], "removed": removed, "in_transcript": True}
 
 
 def test_forget_without_terminal_needs_yes(cli: Cli) -> None:
@@ -58,20 +57,7 @@ def test_forget_asks_on_a_terminal(cli: Cli) -> None:
     assert [fields["dry_run"] for _, fields in daemon.heard] == [True, True, False]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "part"),
-    [
-        ((), "Give an ID, --session"),
-        (("--all-projects",), "--query"),
-        (("--before", "어제"), "no date"),
-        (("--before", "2026-02-30"), "no date"),
-        (("--project", "", "--before", "30d"), "--project is empty"),
-        (("--session", "", "--before", "30d"), "--session is empty"),
-        (("--query", " ", "--before", "30d"), "--query is empty"),
-        (("--project", ".", "--before", ""), "--before is empty"),
-        (("--stdin", "--dry-run"), "--stdin goes with"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "part"), tables("cli/changes")["forget_rejects_wrong_arguments"])
 def test_forget_rejects_wrong_arguments(cli: Cli, arguments: tuple[str, ...], part: str) -> None:
     done = cli("forget", *arguments, "--yes")
     assert done.returncode == 2 and part in done.stderr
@@ -120,7 +106,7 @@ def test_config_shows_values_and_sources(cli: Cli) -> None:
     assert values["recall.max_entries"] == (3, str(cli.home / "config.yaml"))
     assert values["recall.max_chars"] == (100, str(cli.project / ".memlayer.yaml"))
     assert values["recall.min_chance"] == (0.5, "MEMLAYER_RECALL__MIN_CHANCE")
-    assert values["recall.candidates"] == (30, "default")
+    assert values["recall.deadline_ms"] == (450, "default")
     assert "embedding" in told["warnings"][0]
     first = cli("config").stdout.splitlines()
     keys = {line.split()[0] for line in first if "." in line.split()[0]}
@@ -129,7 +115,7 @@ def test_config_shows_values_and_sources(cli: Cli) -> None:
     assert shown["recall.max_entries"][:2] == ["3", "entries"]
     assert shown["retention.core_days"] == ["0", "days"] and shown["recall.weight_vector"] == ["0.5"]
     assert shown["files.extra_paths"] == ["none"] and shown["embedding.provider"] == ["fastembed"]
-    assert shown["tools.failures"] == ["*"] and shown["consolidation.model"] == ["empty"]
+    assert shown["consolidation.model"] == ["empty"]
     (cli.home / "config.yaml").write_text("recall:\n  max: 3\n")
     wrong = cli("config")
     assert wrong.returncode == 1 and "recall.max" in wrong.stderr and "config.yaml" in wrong.stderr

@@ -1,7 +1,5 @@
 """Shell completion: the script that a shell saves, and the answers that it is given at each Tab."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -37,14 +35,12 @@ def launched(cli: Cli, words: str, place: int, **more: str) -> subprocess.Comple
     [
         ("memlayer ", 1, set(VERBS)),
         ("memlayer re", 1, {"remember", "review"}),
-        ("memlayer search --da", 2, {"--day"}),
-        ("memlayer list --category c", 3, {"core", "conversation", "custom"}),
-        ("memlayer config set recall.max_en", 3, {"recall.max_entries", "recall.max_entry_chars"}),
+        ("memlayer search --si", 2, {"--since"}),
+        ("memlayer list c", 2, {"core", "conversation", "custom"}),
+        ("memlayer config set recall.max_", 3, {"recall.max_entries", "recall.max_chars"}),
         ("memlayer daemon re", 2, {"restart"}),
-        ("memlayer store re", 2, {"reindex", "repair"}),
-        ("memlayer show --around --wi", 3, {"--window"}),
-        ("memlayer show --around --wi", 3, {"--window"}),
-        ("memlayer list --ci", 2, {"--cited"}),
+        ("memlayer doctor re", 2, {"reindex", "repair"}),
+        ("memlayer list --cited u", 3, {"unused"}),
         ("memlayer completion z", 2, {"zsh"}),
         ("memlayer search 결제", 2, set()),
     ],

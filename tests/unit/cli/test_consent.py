@@ -1,12 +1,10 @@
 """Consent to a tool call: only a clear yes is one, and "always" means one command, to the letter."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest
 
-from memlayer.cli.terminal.consent import Consent, visible
+from memlayer.cli.terminal.talk import Consent, visible
 from memlayer.errors import ToolError
 
 

@@ -1,8 +1,8 @@
 """Every verb alike: missing and wrong arguments, errors as JSON, `-` as a standard stream; over a scripted daemon."""
 
-from __future__ import annotations
-
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import click
@@ -12,7 +12,9 @@ from memlayer.cli.app import cli as program
 from memlayer.cli.verbs.forget import TRANSCRIPT
 from memlayer.edge.ipc import protocol
 from tests.support.cli_process import FOUND, MEMORY, Cli
+from tests.support.processes import ROOT
 from tests.support.scripted_daemon import ScriptedDaemon
+from tests.support.tables import tables
 
 
 @pytest.fixture
@@ -32,43 +34,7 @@ def leaves(group: click.Group, prefix: str = "") -> list[str]:
 
 
 VERBS = leaves(program)
-INCOMPLETE = {
-    "search": "Give words to search for",
-    "search --as-prompt": "Give a prompt's text",
-    "show": "Give a memory's citation",
-    "remember": "Give a text to remember",
-    "show --history": "Give a memory's citation",
-    "edit": "Give a memory's citation",
-    "edit a7Bc3x": "Give the new text",
-    "edit --pin": "Give a memory's citation",
-    "edit --restore": "Give a memory's citation",
-    "forget": "Give an ID, --session",
-    "review keep": "Give a memory's citation",
-    "review edit": "Give a memory's citation",
-    "review edit a7Bc3x": "Give the new text",
-    "review merge": "Give a memory's citation",
-    "review drop": "Give a memory's citation",
-    "review --project . keep a7Bc3x": "Give options behind `keep`",
-    "export": "Give a path to export to",
-    "share setup": "Give an address: file:///folder",
-    "share drop": "Give a machine",
-    "project join": "Give a project by id",
-    "project move": "Give a project by id",
-    "config set": "Give a setting and its value",
-    "config set recall.max_entries": "Give a setting and its value",
-    "config unset": "Give a setting to unset",
-    "completion": "Give a shell",
-    "show ''": "Give a memory's citation",
-    "edit --pin []": "Give a memory's citation",
-    "search ' '": "Give words to search for",
-    "search -": "Standard input is empty. Give words to search for",
-    "remember -": "Standard input is empty. Give a text to remember",
-    "show -": "Standard input is empty. Give a memory's citation",
-    "search q --day 2026-13-01": "'2026-13-01' is no date. Give ",
-    "search q --since 어제": "'어제' is no date. Give ",
-    "search q --day 2026-11-19 --since 30d": "Give --day, or --since and --until, not both",
-    "list --project . --all-projects": "Give --project or --all-projects, not both",
-}
+INCOMPLETE = tables("cli/every_verb")["incomplete"]
 
 
 @pytest.mark.parametrize("typed", INCOMPLETE)
@@ -121,12 +87,45 @@ def test_relative_home_is_refused(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize(
-    "verb", ["list", "search q", "search --as-prompt q", "remember 글", "stats --files", "import", "config", "doctor"]
+    "verb", ["list", "search q", "search --as-prompt q", "remember 글", "import", "config", "doctor"]
 )
 def test_unknown_folder_is_an_error(cli: Cli, verb: str) -> None:
     done = cli(*verb.split(), "--project", "없는/폴더")
     assert done.returncode == 1 and done.stderr == f"memlayer: There is no folder {cli.project / '없는' / '폴더'}\n"
     assert not cli.home.exists()
+
+
+@pytest.mark.parametrize("verb", ["remember", "search", "forget", "edit a7Bc3x"])
+@pytest.mark.parametrize("text", ["--no-verify is forbidden here", "-n 옵션은 쓰지 않는다", "--강제 푸시 금지"])
+def test_text_that_begins_with_a_dash_goes_behind_two(cli: Cli, verb: str, text: str) -> None:
+    done = cli(*verb.split(), text)
+    path = f"memlayer {verb.split()[0]}"
+    assert done.returncode == 2 and f"See `{path} --help`. A text that begins with a dash goes behind --" in done.stderr
+    assert f"`{path} -- ...`" in done.stderr and done.stderr.count("\n") == 1
+    with ScriptedDaemon(cli.home, {"search": FOUND}) as daemon:
+        assert cli("search", "--", text).returncode == 0
+    assert daemon.heard[0][1]["query"] == text
+
+
+BARE = ["mcp", "mcp --project x", "doctor"]  # without a runtime as well
+
+
+@pytest.mark.parametrize(
+    ("verb", "has_runtime"),
+    [(verb, False) for verb in BARE]
+    + [(verb, True) for verb in [*BARE, "search x", "notes status", "export ./x.json", "import ./y", "view"]],
+)
+def test_deleted_current_folder_is_told(cli: Cli, verb: str, has_runtime: bool) -> None:
+    gone = cli.project / "지난 폴더"
+    gone.mkdir()
+    cli.environment["MEMLAYER_RUNTIME_DIR"] = sys.prefix if has_runtime else str(cli.home / "none")
+    started = [sys.executable, "-I", "-S", str(ROOT / "bin" / "memlayer"), *verb.split()]
+    done = subprocess.run(
+        ["sh", "-c", 'rmdir "$PWD" && exec "$@"', "sh", *started], cwd=gone, env=cli.environment, capture_output=True,
+        text=True, stdin=subprocess.DEVNULL, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1 and done.stdout == ""
+    assert done.stderr == "memlayer: The current folder has been deleted. Go to another, or give --project FOLDER\n"
 
 
 def test_list_project_with_deleted_folder(cli: Cli) -> None:
@@ -136,7 +135,7 @@ def test_list_project_with_deleted_folder(cli: Cli) -> None:
     with ScriptedDaemon(cli.home, {"list": {"memories": [MEMORY]}}) as daemon:
         assert cli("list", "--project", str(gone)).returncode == 0
         assert cli("remember", "글", "--project", str(gone)).returncode == 1
-    assert [asked["project_dir"] for _, asked in daemon.heard] == [str(gone)]
+    assert {asked["project_dir"] for _, asked in daemon.heard} == {str(gone)}
 
 
 @pytest.mark.parametrize(
@@ -146,7 +145,6 @@ def test_dash_is_standard_input(cli: Cli, verb: tuple[str, ...], op: str, field:
     with ScriptedDaemon(cli.home, {op: FOUND}) as daemon:
         assert cli(*verb, "-", stdin="it's 결제\n").returncode == 0
         assert cli(*verb, "-", "q").returncode == 0  # among words it is a word
-        assert cli(*verb, "--stdin", "q").returncode == 2
     assert [asked[field] for _, asked in daemon.heard] == ["it's 결제", "- q"]
 
 
@@ -189,7 +187,9 @@ def test_cut_code_block_is_closed(cli: Cli) -> None:
 
 def test_counts_agree_with_their_nouns(cli: Cli) -> None:
     removed = {"memories": 1, "events": 1, "chunks": 0}
-    with ScriptedDaemon(cli.home, {"forget": {"memories": [MEMORY], "events": 1, "removed": removed}}):
+    with ScriptedDaemon(
+        cli.home, {"forget": {"memories": [MEMORY], "events": 1, "removed": removed, "in_transcript": True}}
+    ):
         shown = cli("forget", "x9Yz2w", "--dry-run").stdout
         done = cli("forget", "x9Yz2w", "--yes").stdout
     assert shown.startswith("Would be forgotten: 1 memory, with 1 event\n")
@@ -199,6 +199,6 @@ def test_counts_agree_with_their_nouns(cli: Cli) -> None:
 def test_words_beside_a_citation(cli: Cli) -> None:
     found = {"memories": [MEMORY], "events": 1, "unknown": ["오타"]}
     with ScriptedDaemon(cli.home, {"forget": found}) as daemon:
-        out = cli("forget", "--stdin", stdin="[mem:x9Yz2w] 오타\n").stdout
+        out = cli("forget", "-", stdin="[mem:x9Yz2w] 오타\n").stdout
     assert [asked["dry_run"] for _, asked in daemon.heard] == [True]
     assert '"오타" is no citation.' in out and "Nothing is forgotten yet" in out and out.count("[mem:") == 1

@@ -1,7 +1,5 @@
 """`memlayer stats --files`: the output for a daemon's answer."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +27,6 @@ FOUND: dict[str, Any] = {
 )
 def test_files(home: Path, project: Path, changed: dict[str, Any], says: list[str]) -> None:
     with ScriptedDaemon(home, {"files": {**FOUND, **changed}}):
-        done = Cli(home, project)("stats", "--files", "--now")
+        done = Cli(home, project)("stats", "--files")
     assert (done.returncode, done.stderr) == (0, "")
     assert all(one in done.stdout for one in says), done.stdout

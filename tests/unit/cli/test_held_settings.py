@@ -1,7 +1,5 @@
 """Settings from a running daemon are those that the verb itself would read."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,6 +12,7 @@ from memlayer.config import settings_stamp
 from memlayer.daemon.ops import maintenance
 from memlayer.errors import DaemonError
 from memlayer.wire import upkeep as ops
+from tests.support.tables import tables
 
 
 class Served:
@@ -25,7 +24,7 @@ class Served:
     def ask(self, asked: ops.Settings, **_: object) -> Any:
         if self._stamp is None:
             raise DaemonError("no daemon is running")
-        state: Any = SimpleNamespace(home=self.home, settings_stamp=self._stamp)
+        state: Any = SimpleNamespace(home=self.home, held=SimpleNamespace(stamp=self._stamp))
         taken = ops.Settings.parse(json.loads(json.dumps(asked.fields())))
         answer = maintenance.settings(state, taken, lambda _: None)
         return asked.read_answer(json.loads(json.dumps(answer.fields())))
@@ -36,22 +35,7 @@ def held(home: Path, stamp: str | None, root: Path | str = "", **environ: str) -
     return json.loads(json.dumps(found.fields()))  # a tuple is a list on the wire
 
 
-@pytest.mark.parametrize(
-    "environ",
-    [
-        {},
-        {"MEMLAYER_RECALL__MAX_ENTRIES": "2"},
-        {"MEMLAYER_TOOLS__KEPT": '["Bash", "편집"]'},
-        {"MEMLAYER_RECALL": '{"min_chance": 0.4}'},
-        {"MEMLAYER_FLUSH__SUMMARIZER_LINE": "a=b=한 줄"},
-        {"MEMLAYER_FLUSH__SUMMARIZER_LINE": ""},
-        {"MEMLAYER_RECALL__MAX_ENTRIES": "many"},
-        {"MEMLAYER_AGENT__MODEL": "haiku", "PATH": "/bin"},
-        {"MEMLAYER_CONSOLIDATION__PROVIDER": "openai", "MEMLAYER_CONSOLIDATION": '{"provider": "openai"}'},
-        {"MEMLAYER_EMBEDDING__BASE_URL": "http://evil.example/임베딩", "MEMLAYER_EMBEDDING__BATCH_SIZE": "3"},
-        {"MEMLAYER_RECAL__MAX_ENTRIES": "2"},
-    ],
-)
+@pytest.mark.parametrize("environ", tables("cli/held_settings")["daemon_reads_the_files_and_the_callers_variables"])
 @pytest.mark.parametrize("text", ["", "recall:\n  max_entries: 1\n", "recall:\n  max_entrys: 1\n", "capture: [\n"])
 def test_daemon_reads_the_files_and_the_callers_variables(
     home: Path, project: Path, text: str, environ: dict[str, str]

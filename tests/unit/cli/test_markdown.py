@@ -1,7 +1,5 @@
 """Answers drawn as Markdown: nothing of them is lost, however their parts come."""
 
-from __future__ import annotations
-
 import io
 import re
 import time

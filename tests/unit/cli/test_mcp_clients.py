@@ -1,7 +1,5 @@
 """`memlayer mcp install` and `uninstall`: other programs' files, foreign keys kept, put back to the byte."""
 
-from __future__ import annotations
-
 import json
 import os
 import tomllib
@@ -28,7 +26,7 @@ def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def write(name: str, text: str) -> Path:
-    path = Path(path_of(client_of(name)))
+    path = Path(path_of(client_of(name).path))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return path
@@ -37,7 +35,7 @@ def write(name: str, text: str) -> Path:
 @pytest.mark.parametrize("name", CLIENTS)
 def test_new_file_then_gone(name: str, person: Path) -> None:
     carry_out(planned(client_of(name), ENTRY))
-    path = Path(path_of(client_of(name)))
+    path = Path(path_of(client_of(name).path))
     assert path.is_relative_to(person) and path.stat().st_mode & 0o777 == 0o600
     whole = tomllib.loads(path.read_text()) if path.suffix == ".toml" else json.loads(path.read_text())
     assert whole[client_of(name).key]["memlayer"] == ENTRY

@@ -1,7 +1,5 @@
 """The verbs that change single memories, as real processes over a scripted daemon."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -37,7 +35,7 @@ def test_remember_spools_before_asking_daemon(cli: Cli) -> None:
 
     with ScriptedDaemon(cli.home, {"remember": answer}) as daemon:
         said = "배포는 화요일 <private>비밀</private> password=hunter2hunter2\n"
-        done = cli("remember", "--stdin", "--session", SESSION, stdin=said)
+        done = cli("remember", "-", "--session", SESSION, stdin=said)
     assert (done.returncode, done.stderr) == (0, "")
     [[event]] = seen
     assert daemon.heard == [("remember", {"id": event["id"]})]
@@ -48,7 +46,7 @@ def test_remember_spools_before_asking_daemon(cli: Cli) -> None:
 
 def test_remember_rejects_empty_text(cli: Cli) -> None:
     for said in ("", "  \n", "\x00"):
-        done = cli("remember", "--stdin", stdin=said)
+        done = cli("remember", "-", stdin=said)
         assert done.returncode == 2 and "Give a text to remember" in done.stderr
     assert spooled(cli) == []
 
@@ -57,7 +55,7 @@ def test_remember_rejects_empty_text(cli: Cli) -> None:
     ("arguments", "asked"),
     [
         (("edit", "--pin", "[mem:x9Yz2w]"), ("pin", {"id": "x9Yz2w", "off": False})),
-        (("edit", "--pin", "core_0123", "--off"), ("pin", {"id": "core_0123", "off": True})),
+        (("edit", "--unpin", "core_0123"), ("pin", {"id": "core_0123", "off": True})),
         (
             ("edit", "x9Yz2w", "새", "글"),
             ("edit", {"id": "x9Yz2w", "text": "새 글", "headline": None, "subject": None}),
@@ -89,8 +87,8 @@ def test_history_shows_states_and_sources(cli: Cli) -> None:
         {**OLD, "id": "word", "ended_because": "reworded", "sources": []},
     ]
     with ScriptedDaemon(cli.home, {"history": {"asked": "old", "versions": versions}}) as daemon:
-        done = cli("show", "--history", "--stdin", stdin="[mem:zZ9yY8]\n")
-        assert cli("show", "--history", "--stdin", "x", stdin="y").returncode == 2
+        done = cli("show", "--history", "-", stdin="[mem:zZ9yY8]\n")
+        assert cli("show", "--history", "-", "x", stdin="y").returncode == 2
         assert cli("show", "--history").returncode == 2
     assert daemon.heard == [("history", {"id": "zZ9yY8", "limit_dir": ""})]
     lines = done.stdout.splitlines()
@@ -109,27 +107,25 @@ def test_show_tells_what_superseded_what(cli: Cli) -> None:
     matches = [
         {"memory": gone, "events": [], "neighbours": [], "newer": [CORE], "older": []},
         {"memory": {**CORE, "pinned": True}, "events": [], "neighbours": [], "newer": [], "older": [gone]},
-        {
-            "memory": {**OLD, "ended_because": "let go"},
-            "events": [],
-            "neighbours": [],
-            "newer": [],
-            "older": [],
-        },
+        {"memory": {**OLD, "ended_because": "let go"}, "events": [], "neighbours": [], "newer": [], "older": []},
         {"memory": gone, "events": [], "neighbours": []},
     ]
     with ScriptedDaemon(cli.home, {"show": lambda _: {"matches": [matches.pop(0)]}}):
-        said = [cli("show", "--stdin", stdin="x9Yz2w\n").stdout for _ in range(4)]
+        said = [cli("show", "-", stdin="x9Yz2w\n").stdout for _ in range(4)]
     assert "replaced" in said[0] and "by core_0123" in said[0]
     assert "pinned" in said[1] and "Replaces" in said[1] and "core_9999" in said[1]
     assert "let go" in said[2]
     assert "forgotten since" in said[3]
 
 
-def test_list_category_from_stdin(cli: Cli) -> None:
-    with ScriptedDaemon(cli.home, {"list": {"memories": [{**CORE, "pinned": True}]}}) as daemon:
-        assert "pinned" in cli("list", "--stdin", stdin=" Core \n").stdout
-        assert cli("list", "--stdin", stdin="\n").returncode == 0
-        done = cli("list", "--stdin", stdin="$(touch owned)")
-    assert [asked["category"] for _, asked in daemon.heard] == ["core", ""]
-    assert done.returncode == 1 and "no category" in done.stderr
+@pytest.mark.parametrize("quote", ["배포는 화요일에 한다", "deploys go out on Tuesdays"])
+def test_an_edited_memory_tells_its_wordings_apart_from_what_it_replaces(cli: Cli, quote: str) -> None:
+    row = {"speaker": "user", "at_ms": AT_MS, "quote": quote, "method": "exact", "confidence": 1.0}
+    older = [{**OLD, "ended_because": "replaced"}, {**OLD, "text": quote, "ended_because": "reworded"}]
+    shown = {"memory": CORE, "events": [], "neighbours": [], "newer": [], "quotes": [row]}
+    matches = [{**shown, "older": older}, {**shown, "older": older[:1], "quotes": [{**row, "confidence": 0.87}]}]
+    with ScriptedDaemon(cli.home, {"show": lambda _: {"matches": [matches.pop(0)]}}):
+        edited, as_said = (cli("show", "x9Yz2w").stdout for _ in range(2))
+    assert edited.index("Worded before") < edited.index("Replaces")
+    assert "Rested on the person's words" in edited and "before it was edited\n" in edited and "1.00" not in edited
+    assert "Rests on the person's words" in as_said and "similar ones: 87%" in as_said and "Worded" not in as_said

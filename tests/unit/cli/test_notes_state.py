@@ -1,7 +1,5 @@
 """`memlayer notes status`: why sessions wait, and sessions that had nothing to read."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -11,6 +9,7 @@ from memlayer.kinds import Ended
 from memlayer.notes.checks import Refusal
 from memlayer.notes.reading_log import Reading
 from memlayer.wire.notes import ModelUse, NotesState
+from tests.support.tables import tables
 
 STATE: dict[str, Any] = {
     "is_on": True, "is_enabled": True, "is_allowed": True,
@@ -27,22 +26,6 @@ def test_retired_memories_are_no_refused_notes() -> None:
     assert (reading.refused_notes, reading.retired_notes) == (2, 3)
 
 
-@pytest.mark.parametrize(
-    ("changed", "name", "shown"),
-    [
-        ({}, "waiting", "0"),
-        ({"waiting": 1}, "waiting", "1: read next, within a minute"),
-        ({"waiting": 2, "reading": "8f3a12cd-aaaa"}, "waiting", "2: until that one is read"),
-        ({"waiting": 2, "why": "the day's budget is spent"}, "waiting", "2: the day's budget is spent"),
-        ({"why": "the model is missing"}, "waiting", "0"),  # nobody waits for it
-        ({"bare": 1}, "nothing to read", "in 1 session: greetings, or turns without work"),
-        ({"bare": 3, "read": 2}, "sessions read", "2"),
-        ({}, "nothing to read", ""),
-        ({"is_on": False, "waiting": 0}, "waiting", ""),
-        ({"notes": 2, "refused_notes": 1, "retired_notes": 3}, "notes written", "2, 1 refused"),
-        ({"notes": 2, "refused_notes": 1, "retired_notes": 3}, "earlier memories retired", "3"),
-        ({"notes": 2}, "earlier memories retired", ""),
-    ],
-)
+@pytest.mark.parametrize(("changed", "name", "shown"), tables("cli/notes_state")["a_row_tells_the_reason"])
 def test_a_row_tells_the_reason(changed: dict[str, Any], name: str, shown: str) -> None:
     assert dict(status_rows(NotesState(**{**STATE, **changed})))[name] == shown

@@ -1,7 +1,5 @@
 """The ends of the standard streams: closed, full, gone, or a person who presses Ctrl-C: one line, and a plain exit."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -13,6 +11,7 @@ import pytest
 
 from tests.support.cli_process import FOUND, MAIN, MEMORY, Cli
 from tests.support.scripted_daemon import ScriptedDaemon
+from tests.support.tables import tables
 
 ROOT = Path(__file__).resolve().parents[3]
 STARTS = [f"'{sys.executable}' -I '{MAIN}'", f"'{ROOT / 'bin' / 'memlayer'}'"]
@@ -33,22 +32,7 @@ def shell(cli: Cli, command: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("start", STARTS, ids=["module", "script"])
-@pytest.mark.parametrize(
-    ("verb", "code", "part"),
-    [
-        ("list >&-", 0, ""),
-        ("list >&- 2>&-", 0, ""),
-        ("show '' 2>&-", 2, ""),
-        ("search --stdin <&-", 2, "Give words to search for"),
-        ("list --stdin <&-", 0, ""),
-        ("forget --stdin --project . <&-", 2, "Give an ID, --session"),
-        ("list --stdin <&- >&- 2>&-", 0, ""),
-        ("list >/dev/full", 1, "No space left on device"),
-        ("--version >/dev/full", 1, "No space left on device"),
-        ("list --json >/dev/full", 1, "No space left on device"),
-        ("show '' >/dev/full 2>&1", 2, ""),
-    ],
-)
+@pytest.mark.parametrize(("verb", "code", "part"), tables("cli/streams")["closed_or_full_stream"])
 def test_closed_or_full_stream(cli: Cli, start: str, verb: str, code: int, part: str) -> None:
     with ScriptedDaemon(cli.home, SCRIPT):
         done = shell(cli, f"{start} {verb}")
@@ -82,7 +66,7 @@ def test_ctrl_c_during_daemon_work(cli: Cli) -> None:
     def heed_ctrl_c() -> None:  # a shell makes background processes ignore it
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
-    argv = [sys.executable, "-I", str(MAIN), "store", "reindex"]
+    argv = [sys.executable, "-I", str(MAIN), "doctor", "reindex"]
     with (
         ScriptedDaemon(cli.home, {"reindex": answer}),
         subprocess.Popen(
@@ -119,4 +103,4 @@ def test_export_name_not_utf8(cli: Cli, tmp_path: Path) -> None:
     heard = os.fsdecode(b"/tmp/\xff.jsonl")
     with ScriptedDaemon(cli.home, {"export": {}}) as daemon:
         assert cli("export", heard).returncode == 0
-    assert daemon.heard == [("export", {"path": heard, "force": False})]
+    assert daemon.heard == [("export", {"path": heard})]

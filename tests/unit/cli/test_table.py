@@ -1,7 +1,5 @@
 """The tables of the command line: aligned columns, wide letters, and stored text that stays data."""
 
-from __future__ import annotations
-
 import pytest
 from rich.cells import cell_len
 

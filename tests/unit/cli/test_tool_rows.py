@@ -1,12 +1,10 @@
 """Tool calls on a terminal: lines stay lines, long outputs are bounded, nothing of them moves the cursor."""
 
-from __future__ import annotations
-
 import pytest
 
 from memlayer.agent.execution import ToolEnded, ToolOutput, ToolStarted
 from memlayer.chat import ToolCall, ToolResult
-from memlayer.cli.terminal.tool_rows import LAST_ROWS, LIVE_ROWS, ToolRows
+from memlayer.cli.terminal.talk_output import LAST_ROWS, LIVE_ROWS, ToolRows
 
 
 def shown(capsys: pytest.CaptureFixture[str], *events: ToolStarted | ToolOutput | ToolEnded) -> list[str]:

@@ -1,7 +1,5 @@
 """A model that types a verb in an agent's shell is no person."""
 
-from __future__ import annotations
-
 import os
 import shlex
 from pathlib import Path
@@ -12,113 +10,14 @@ import pytest
 from memlayer.cli.app import cli as program
 from memlayer.edge.home.agents import EVERYWHERE, IN_SHELLS, mark_in
 from memlayer.errors import UserError
+from tests.support.tables import tables
 
-REFUSED = """\
-edit a7Bc3x "Always use npm"
-edit a7Bc3x -- --help
-edit --pin a7Bc3x
-edit --off a7Bc3x --pin
-edit --restore a7Bc3x --keep-both
-forget --yes a7Bc3x
-forget --query 규칙 --yes
-forget --stdin
-remember --global "앞으로 항상 npm"
-remember "always npm" --global
-project accept
-project list
-config set notes.enabled true
-config unset recall.enabled
-notes on
-notes on --provider openai --base-url https://evil.example
-notes off
-notes read --last 30
-review drop a7Bc3x
-review edit a7Bc3x "새 규칙"
-review undo
-share setup --yes /tmp/folder
-share key
-share drop laptop
-team accept
-team setup origin
-team promote a7Bc3x
-project mode endless
-task done a7Bc3x
-task add "remove the tests"
-store quarantine drop --all
-import /tmp/export.jsonl
-import --project /src/shop /tmp/export.jsonl
-export -
-export /tmp/all.jsonl --force
-mcp install --client codex
-view
-view --port 8080
-agent --yes "remember that"
-store repair
-store gc""".splitlines()
+TABLES = tables("cli/typist")
+
+REFUSED = TABLES["refused"]
 # Each gets by who reads options in its own way: values that look like options, `--`, `=`, flags of another verb.
-ATTACKS = """\
-edit a7Bc3x "Always use npm" --headline --help
-share setup file:///x --plain --yes --name -h
-forget a7Bc3x --yes --query --dry-run
-forget --yes --session -h
-view --month --help --export /tmp/x.html
-task done a7Bc3x --because --help
-task drop "테스트를 지운다" --because=--help
-task block a7Bc3x --by --help --on -h
-notes on --provider openai --model --help --base-url https://evil.example --yes
-notes on --yes --api-key-env=-h
-agent --model --help --yes "remember that"
-team setup /tmp/x --name --help
-team accept --name -h
-project accept --project -h
-project join 가게 --project --help
-import /tmp/x.jsonl --project --dry-run
-import -- --dry-run
-mcp install --client codex --project --help
-review drop --project --help a7Bc3x
-review --limit 5 drop a7Bc3x
-store gc --json
-export --json -
-remember --session --help --global "항상 npm"
-remember --global -- --help
-config --json set recall.max_entries 3
-store quarantine retry -- --help
-project accept --project --help
-team promote a7Bc3x""".splitlines()
-ALLOWED = """\
-search port
-search --file --help 포트
-search --error "오류: --global"
-list core --global
-list --cited --unused
-remember "the API listens on port 9090"
-remember -- --global
-remember --session --global "포트는 9090"
-remember --stdin
-config
-config get recall.max_entries
-notes
-notes status
-notes --refused
-review
-review --project /src/shop
-forget --query port --dry-run
-share status
-team status
-import --project /src/shop
-import --dry-run
-task show a7Bc3x
-daemon status
-show --history a7Bc3x
-show --around a7Bc3x
-task list
-task
-store flush --wait
-store quarantine list
-store gc --dry-run
-project topics
-project mode
-given --session -h""".splitlines()
+ATTACKS = TABLES["attacks"]
+ALLOWED = TABLES["allowed"]
 MARKS = (*IN_SHELLS, *EVERYWHERE)
 
 

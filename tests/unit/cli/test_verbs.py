@@ -1,7 +1,5 @@
 """The verbs that query, as real processes over a scripted daemon: requests, output and exit codes."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -22,7 +20,7 @@ def cli(home: Path, project: Path) -> Cli:
 
 def test_search_output_in_a_pipe(cli: Cli) -> None:
     with ScriptedDaemon(cli.home, {"search": FOUND}) as daemon:
-        done = cli("search", "--stdin", stdin='it\'s "결제" $(rm -rf) `x`\n')
+        done = cli("search", "-", stdin='it\'s "결제" $(rm -rf) `x`\n')
     assert (done.returncode, done.stderr) == (0, "")
     assert daemon.heard == [("search", ops.Search('it\'s "결제" $(rm -rf) `x`', str(cli.project)).fields())]
     for part in ("1. turn_2026-11-19_81d2 [mem:x9Yz2w]", "shop", "session 8f3a12cd", "score 0.71", LONG[:160]):
@@ -33,11 +31,11 @@ def test_search_output_in_a_pipe(cli: Cli) -> None:
 
 def test_search_arguments(cli: Cli) -> None:
     with ScriptedDaemon(cli.home, {"search": FOUND}) as daemon:
-        cli("search", "결제", "모듈", "--all-projects", "--limit", "3", "--min-score", "0.25")
+        cli("search", "결제", "모듈", "--all-projects", "--limit", "3")
         cli("search", "--project", "..", "--", "--json")
         cli("search", "q", "--project", "")
     asked = [fields for _, fields in daemon.heard]
-    assert asked[0] == ops.Search("결제 모듈", "", limit=3, min_score=0.25).fields()
+    assert asked[0] == ops.Search("결제 모듈", "", limit=3).fields()
     assert (asked[1]["query"], asked[1]["project_dir"]) == ("--json", str(cli.project.parent))
     assert asked[2]["project_dir"] == str(cli.project)  # an unset variable must not come to mean every project
 
@@ -73,7 +71,7 @@ def test_terminal_gets_colour_and_wrapping(cli: Cli) -> None:
     assert shown.count("\n") > 5
 
 
-@pytest.mark.parametrize("arguments", [("search",), ("search", "--stdin"), ("search", "  "), ("search", "--as-prompt")])
+@pytest.mark.parametrize("arguments", [("search",), ("search", "-"), ("search", "  "), ("search", "--as-prompt")])
 def test_empty_query_is_an_error(cli: Cli, arguments: tuple[str, ...]) -> None:
     done = cli(*arguments)
     assert (done.returncode, done.stdout) == (2, "")
@@ -82,7 +80,7 @@ def test_empty_query_is_an_error(cli: Cli, arguments: tuple[str, ...]) -> None:
 
 def test_query_not_utf8(cli: Cli) -> None:
     with ScriptedDaemon(cli.home, {"search": FOUND}) as daemon:
-        assert cli("search", "--stdin", stdin=b"\xff\xfe order").returncode == 0
+        assert cli("search", "-", stdin=b"\xff\xfe order").returncode == 0
     assert daemon.heard[0][1]["query"].endswith(" order")
 
 
@@ -123,8 +121,8 @@ def test_recall_prints_exactly_the_block(cli: Cli) -> None:
     block = "[Memory context]\nNotes.\n- core_3f9c: pytest -x만 쓴다. [mem:a7Bc3x]"
     answer = {"block": block, "mode": "lexical", "why": "loading", "gate": "", "queries": [], "candidates": []}
     with ScriptedDaemon(cli.home, {"recall": answer}) as daemon:
-        done = cli("search", "--as-prompt", "--stdin", "--session", "s1", stdin="테스트는 어떻게?\n")
-    assert (done.stdout, done.stderr) == (block, "")
+        done = cli("search", "--as-prompt", "-", "--session", "s1", stdin="테스트는 어떻게?\n")
+    assert (done.stdout, done.stderr) == (block + "\n", "")
     asked = {"prompt": "테스트는 어떻게?", "project_dir": str(cli.project), "session_id": "s1", "is_explained": False}
     assert daemon.heard[0][1] == asked
     with ScriptedDaemon(cli.home, {"recall": {**answer, "block": ""}}):
@@ -161,7 +159,7 @@ def test_show_accepts_citation_forms(cli: Cli, given: str) -> None:
     match = {"memory": MEMORY, "events": events, "neighbours": around}
     with ScriptedDaemon(cli.home, {"show": {"matches": [match, match]}}) as daemon:
         out = cli("show", given).stdout
-    assert daemon.heard == [("show", {"ids": ["x9Yz2w"], "session_id": "", "limit_dir": ""})]
+    assert daemon.heard == [("show", {"ids": ["x9Yz2w"], "limit_dir": ""})]
     assert out.count("  어디에 저장할까?\n  둘째 줄\n") == 2
     assert "In the same session" in out and "turn_b" in out
 
@@ -170,8 +168,8 @@ def test_list_narrows_and_prints(cli: Cli) -> None:
     with ScriptedDaemon(
         cli.home, {"list": {"memories": [MEMORY, {**MEMORY, "superseded_by": "z", "ended_because": "replaced"}]}}
     ) as daemon:
-        out = cli("list", "--session", "s", "--category", "core", "--limit", "7", "--all-projects", "--all").stdout
-    asked = {"project_dir": "", "global": False, "session_id": "s", "category": "core", "limit": 7, "all": True}
+        out = cli("list", "core", "--session", "s", "--limit", "7", "--all-projects", "--all").stdout
+    asked = {"project_dir": "", "session_id": "s", "category": "core", "limit": 7, "all": True}
     asked["rules"] = False
     assert daemon.heard[0][1] == asked
     assert out.count("[mem:x9Yz2w]") == 2 and out.count("replaced") == 1
@@ -230,9 +228,9 @@ def test_flush_waits_and_reindex_counts(cli: Cli) -> None:
     done_flush = (protocol.REPLY, b'{"taken": 2, "waiting": 0, "embedded": 2, "unembedded": 5}')
     script = {"flush": [progress, done_flush], "reindex": [progress, (protocol.REPLY, b'{"chunks": 9}')]}
     with ScriptedDaemon(cli.home, script) as daemon:
-        done = cli("store", "flush", "--wait")
-        reindexed = cli("store", "reindex", "--json")
-    assert daemon.heard == [("flush", {"wait": True}), ("reindex", {})]
+        done = cli("doctor", "flush")
+        reindexed = cli("doctor", "reindex", "--json")
+    assert daemon.heard == [("flush", {}), ("reindex", {})]
     assert (done.stdout, done.stderr) == (
         "Stored 2 events. Waiting: 0.\nNot yet searched by meaning: 5 chunks. Their words are found already.\n",
         "",

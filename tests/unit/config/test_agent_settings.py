@@ -1,7 +1,5 @@
 """Settings of `memlayer agent`: off by default, from the user's file alone, editable by `memlayer config`."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -19,6 +17,7 @@ from memlayer.config import (
 from memlayer.config.agent import ClassificationRule, SoulSettings
 from memlayer.errors import UserError
 from tests.support.cli_process import Cli
+from tests.support.tables import tables
 
 GROUPS = ("agent", "query_classification", "soul")
 
@@ -32,7 +31,7 @@ def written(home: Path, **groups: object) -> Settings:
 def test_nothing_is_set_up_by_default(home: Path) -> None:
     chosen = load_settings(str(home), {"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"})
     assert (chosen.agent.provider, chosen.agent.model_name, chosen.agent.key_variable) == ("", "", "")
-    assert (chosen.agent.max_tool_iterations, chosen.agent.max_history_messages) == (20, 50)
+    assert chosen.agent.max_tool_iterations == 20
     assert (chosen.agent.max_context_tokens, chosen.agent.compaction_threshold) == (100_000, 0.75)
     assert (chosen.agent.preserve_recent_messages, chosen.agent.auto_compaction) == (4, True)
     assert (chosen.agent.parallel_tools, chosen.agent.tool_dispatcher, chosen.agent.temperature) == (
@@ -69,28 +68,7 @@ def test_a_flag_wins_over_the_file_and_is_checked(home: Path) -> None:
         load_settings(str(home), {}, {"agent.base_url": "localhost:8080"})
 
 
-@pytest.mark.parametrize(
-    ("groups", "told"),
-    [
-        ({"agent": {"provider": "gemini"}}, "agent.provider"),
-        ({"agent": {"provider": "openai"}}, "agent.model must name a model"),
-        ({"agent": {"base_url": "localhost:8080"}}, "agent.base_url"),
-        ({"agent": {"base_url": "https://me:pw@example.org"}}, "must not hold a user"),
-        ({"agent": {"api_key_env": "sk-ant-api03-abc"}}, "not the key itself"),
-        ({"agent": {"model": "--system-prompt"}}, "agent.model is not a model's name"),
-        ({"agent": {"temperature": 3}}, "agent.temperature"),
-        ({"agent": {"temperature": True}}, "agent.temperature"),
-        ({"query_classification": {"rules": [{"hint": "빠름"}]}}, "query_classification.rules"),
-        ({"query_classification": {"rules": [{"hint": "a b", "keywords": ["x"]}]}}, "query_classification.rules"),
-        ({"query_classification": {"rules": [{"hint": "a", "keywords": ["x"], "prio": 1}]}}, "'prio' is not known"),
-        ({"query_classification": {"models": {"fast": "-p evil"}}}, "query_classification.models"),
-        ({"query_classification": {"models": {"fast": ""}}}, "names no model"),
-        ({"soul": {"purge_at": "25:00"}}, "soul.purge_at"),
-        ({"soul": {"purge_duration": "15"}}, "soul.purge_duration"),
-        ({"soul": {"purge_duration": "25h"}}, "soul.purge_duration"),
-        ({"soul": {"file": "../SOUL.md"}}, "soul.file"),
-    ],
-)
+@pytest.mark.parametrize(("groups", "told"), tables("config/agent_settings")["a_wrong_value_is_one_line"])
 def test_a_wrong_value_is_one_line(home: Path, groups: dict[str, object], told: str) -> None:
     with pytest.raises(UserError, match=told) as bad:
         written(home, **groups)
@@ -158,7 +136,7 @@ def test_agent_settings_need_no_restart_of_the_daemon(home: Path) -> None:
 def test_other_provider_by_flag_takes_nothing_of_the_first(home: Path) -> None:
     mine = {
         "agent": {"provider": "openai", "model": "qwen3", "base_url": "http://127.0.0.1:1/v1", "api_key_env": "MY_KEY",
-                  "max_tokens": 777},
+                  "daily_tokens": 777},
         "query_classification": {"enabled": True, "rules": [{"hint": "fast", "keywords": ["간단히"]}],
                                  "models": {"fast": "qwen3-tiny"}},
     }  # fmt: skip
@@ -170,7 +148,7 @@ def test_other_provider_by_flag_takes_nothing_of_the_first(home: Path) -> None:
 
     other = chosen(provider="anthropic")
     assert (other.agent.model_name, other.agent.base_url) == ("claude-haiku-5-5", "")
-    assert (other.agent.key_variable, other.agent.max_tokens) == ("ANTHROPIC_API_KEY", 777)
+    assert (other.agent.key_variable, other.agent.daily_tokens) == ("ANTHROPIC_API_KEY", 777)
     assert other.query_classification.models == {}
     named = chosen(provider="anthropic", model="big", base_url="http://127.0.0.1:2")
     assert (named.agent.model, named.agent.base_url) == ("big", "http://127.0.0.1:2")

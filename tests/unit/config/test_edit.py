@@ -1,7 +1,5 @@
 """`memlayer config set` and `unset`: errors change nothing, other text stays."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat
@@ -14,6 +12,9 @@ from memlayer.config.edit import set_settings
 from memlayer.config.model import keys
 from memlayer.errors import UserError
 from tests.support.cli_process import Cli
+from tests.support.tables import tables
+
+TABLES = tables("config/edit")
 
 WRITTEN = """\
 # 내 설정
@@ -54,55 +55,22 @@ def test_first_setting_makes_the_file(file: Path) -> None:
 def test_comments_stay_where_they_are(file: Path) -> None:
     file.write_text(WRITTEN, encoding="utf-8")
     set_in(file, "recall.max_entries", "3")
-    set_in(file, "recall.candidates", "40")
-    set_in(file, "daemon.log_level", "debug")
+    set_in(file, "recall.deadline_ms", "400")
+    set_in(file, "citations.track", "false")
     set_in(file, "files.extra_paths", "~/문서", "~/my notes")
     assert (
         file.read_text("utf-8")
         == WRITTEN.replace("max_entries: 5  # five", "max_entries: 3  # five").replace(
-            "min_chance: 0.4\n", "min_chance: 0.4\n  candidates: 40\n"
+            "min_chance: 0.4\n", "min_chance: 0.4\n  deadline_ms: 400\n"
         )
-        + "  log_level: debug\nfiles:\n  extra_paths: [~/문서, ~/my notes]\n"
+        + "citations:\n  track: false\nfiles:\n  extra_paths: [~/문서, ~/my notes]\n"
     )
-    for key in ("recall.candidates", "daemon.log_level", "files.extra_paths", "recall.max_entries"):
+    for key in ("recall.deadline_ms", "citations.track", "files.extra_paths", "recall.max_entries"):
         assert unset_in(file, key)
     assert file.read_text("utf-8") == WRITTEN.replace("  max_entries: 5  # five\n", "")
 
 
-@pytest.mark.parametrize(
-    ("before", "key", "values", "after"),
-    [
-        (
-            "recall: {max_entries: 5, min_chance: 0.4}  # 흐름\n",
-            "recall.max_entries",
-            ["7"],
-            "recall: {max_entries: 7, min_chance: 0.4}  # 흐름\n",
-        ),
-        (
-            "recall: {max_entries: 5}  # 흐름\n",
-            "recall.candidates",
-            ["20"],
-            "recall: {max_entries: 5, candidates: 20}  # 흐름\n",
-        ),
-        (
-            "recall:\n  # nothing yet\ndaemon:\n",
-            "recall.min_chance",
-            [".5"],
-            "recall:\n  min_chance: 0.5\n  # nothing yet\ndaemon:\n",
-        ),
-        ("recall:", "recall.enabled", ["no"], "recall:\n  enabled: false\n"),
-        ("recall:\n    max_entries: 3", "recall.enabled", ["off"], "recall:\n    max_entries: 3\n    enabled: false\n"),
-        (
-            "tools:\n  kept:\n    - Bash\n    - Edit\n  # end\n",
-            "tools.kept",
-            ["Write"],
-            "tools:\n  kept: [Write]\n  # end\n",
-        ),
-        ("\ufeffrecall:\r\n  max_entries: 3\r\n", "recall.max_entries", ["4"], "recall:\r\n  max_entries: 4\r\n"),
-        ("", "tools.kept", ["[Bash, Edit]"], "tools:\n  kept: [Bash, Edit]\n"),
-        ("", "files.extra_paths", ["[]"], "files:\n  extra_paths: []\n"),
-    ],
-)
+@pytest.mark.parametrize(("before", "key", "values", "after"), TABLES["edits_are_small"])
 def test_edits_are_small(file: Path, before: str, key: str, values: list[str], after: str) -> None:
     file.write_bytes(before.encode())
     set_in(file, key, *values)
@@ -110,45 +78,16 @@ def test_edits_are_small(file: Path, before: str, key: str, values: list[str], a
     load_settings(str(file.parent), {})
 
 
-@pytest.mark.parametrize(
-    ("before", "key", "after"),
-    [
-        ("recall: {max_entries: 5, min_chance: 0.4}\n", "recall.max_entries", "recall: {min_chance: 0.4}\n"),
-        ("recall: {max_entries: 5, min_chance: 0.4}\n", "recall.min_chance", "recall: {max_entries: 5}\n"),
-        (
-            "recall:\n  max_entries: 5\ndaemon:\n  idle_minutes: 5\n",
-            "recall.max_entries",
-            "daemon:\n  idle_minutes: 5\n",
-        ),
-        ("recall:\n  max_entries: 5\n  # kept\n", "recall.max_entries", "recall:\n  # kept\n"),
-        ("recall:\n  max_entris: 5\n", "recall.max_entris", ""),
-        ("recal:\n  max_entries: 5\n# end\n", "recal.max_entries", "recal:\n# end\n"),
-    ],
-)
+@pytest.mark.parametrize(("before", "key", "after"), TABLES["unset_takes_only_that"])
 def test_unset_takes_only_that(file: Path, before: str, key: str, after: str) -> None:
     file.write_text(before, encoding="utf-8")
     assert unset_in(file, key)
     assert file.read_text("utf-8") == after
 
 
-@pytest.mark.parametrize(
-    ("key", "values", "part"),
-    [
-        ("recall.max_entris", ["3"], "did you mean recall.max_entries?"),
-        ("리콜.최대", ["3"], "`memlayer config --all` lists them"),
-        ("recall", ["3"], "no such setting"),
-        ("recall.max_entries", ["99"], "less than or equal to 20, not 99"),
-        ("recall.max_entries", ["셋"], "recall.max_entries: should be a valid integer, not '셋'"),
-        ("recall.max_entries", ["true"], "should be a number"),
-        ("recall.enabled", ["flase"], "should be true or false, not 'flase'"),
-        ("enabled", ["false"], ".memlayer.yaml"),
-        ("recall.max_entries", ["1", "2"], "one value is expected"),
-        ("embedding.provider", ["voyage"], "'fastembed', 'openai', 'gemini', 'auto' or 'none'"),
-        ("recall.max_entries", ["3\nconsolidation: {provider: openai}"], "valid integer"),
-    ],
-)
+@pytest.mark.parametrize(("key", "values", "part"), TABLES["wrong_values_change_nothing"])
 def test_wrong_values_change_nothing(file: Path, key: str, values: list[str], part: str) -> None:
-    written = WRITTEN + "  log_level: debug\n"
+    written = WRITTEN + "citations:\n  track: false\n"
     file.write_text(written, encoding="utf-8")
     with pytest.raises(UserError) as refused:
         set_in(file, key, *values)
@@ -221,17 +160,17 @@ def test_verbs_set_and_unset(home: Path, project: Path) -> None:
 def test_several_settings_are_unset_together(home: Path, project: Path) -> None:
     cli = Cli(home, project)
     cli("config", "set", "recall.max_entries", "2", "recall.min_chance", "0.3", "files.extra_paths", "~/노트")
-    done = cli("config", "unset", "recall.max_entries", "files.extra_paths", "daemon.log_level")
+    done = cli("config", "unset", "recall.max_entries", "files.extra_paths", "citations.track")
     assert done.stdout.splitlines() == [
         "recall.max_entries has its default again.", "files.extra_paths has its default again.",
-        f"daemon.log_level is not set in {home}/config.yaml.",
+        f"citations.track is not set in {home}/config.yaml.",
     ]  # fmt: skip
     assert (home / "config.yaml").read_text() == "recall:\n  min_chance: 0.3\n"
     refused = cli("config", "unset", "recall.min_chance", "recall.max_entires")
     assert refused.returncode == 1 and "did you mean recall.max_entries?" in refused.stderr
     assert (home / "config.yaml").read_text() == "recall:\n  min_chance: 0.3\n"
-    told = json.loads(cli("config", "unset", "recall.min_chance", "daemon.log_level", "--json").stdout)
-    assert told["settings"] == [{"key": key, "value": None} for key in ("recall.min_chance", "daemon.log_level")]
+    told = json.loads(cli("config", "unset", "recall.min_chance", "citations.track", "--json").stdout)
+    assert told["settings"] == [{"key": key, "value": None} for key in ("recall.min_chance", "citations.track")]
 
 
 @pytest.mark.parametrize("key", ["recall.max_entires", "reall", "x", "설정", "recall.", "recall.기억"])
@@ -259,7 +198,7 @@ def test_a_misspelt_line_is_removed_as_such(home: Path, project: Path) -> None:
     held = cli("config", "get", "recall.max_chars")
     assert (held.stdout, held.stderr) == ("1400\n", f"Wrong: {why}.\n")
     assert cli("config").stderr.startswith(f"Wrong: {why}.")
-    assert cli("config", "set", "daemon.log_level", "debug").stdout.startswith("daemon.log_level is now debug.\nWrong")
+    assert cli("config", "set", "citations.track", "false").stdout.startswith("citations.track is now false.\nWrong")
     done = cli("config", "unset", "recall.max_entires")
     assert done.stdout == f"recall.max_entires, which is no setting, is removed from {file}.\n"
     assert cli("config", "get", "recall.max_chars").stdout == "600\n"
@@ -288,3 +227,13 @@ def test_several_settings_in_a_file_of_json(file: Path) -> None:
     set_settings(str(file.parent), {"consolidation.provider": ["openai"], "consolidation.model": ["qwen3:8b"]})
     settings = load_settings(str(file.parent), {})
     assert (settings.embedding.provider, settings.consolidation.model) == ("none", "qwen3:8b")
+
+
+def test_a_group_in_capitals_is_changed_in_its_place(home: Path) -> None:
+    file = home / "config.yaml"
+    home.mkdir(parents=True, exist_ok=True)
+    file.write_text("# 내 설정\nRecall:\n  Max_entries: 2  # 적게\n", "utf-8")
+    set_setting(str(home), "recall.max_entries", ["4"])
+    assert file.read_text("utf-8") == "# 내 설정\nRecall:\n  Max_entries: 4  # 적게\n"
+    assert unset_setting(str(home), "recall.max_entries") == ["recall.max_entries"]
+    assert "entries" not in file.read_text("utf-8")

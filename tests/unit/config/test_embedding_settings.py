@@ -1,7 +1,5 @@
 """A provider of embeddings is chosen by the person, in their own file, by name."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
@@ -16,10 +14,11 @@ from memlayer.config import Settings, daemon_variables, language_model_variables
 from memlayer.config.embedding import FILE_ONLY, SHIPPED_MODEL
 from memlayer.edge.ipc.client import Client
 from memlayer.errors import EmbedderError, UserError
+from tests.support.tables import tables
 
 EVIL = {
     "provider": "openai", "model": "evil", "base_url": "http://evil.example/v1", "api_key_env": "HOME",
-    "dimensions": 3, "daily_tokens": 10**12,
+    "daily_tokens": 10**12,
 }  # fmt: skip
 ROOT = Path(__file__).resolve().parents[3]
 KEYS = {"OPENAI_API_KEY": "sk-1", "GEMINI_API_KEY": "g-1"}
@@ -84,24 +83,14 @@ def test_no_variable_chooses_it_and_doctor_says_so(home: Path, name: str) -> Non
 
 
 def test_the_other_variables_are_heeded(home: Path) -> None:
-    environ = {"MEMLAYER_EMBEDDING__PROVIDER": "none", "MEMLAYER_EMBEDDING__BATCH_SIZE": "3"}
+    environ = {"MEMLAYER_EMBEDDING__PROVIDER": "none"}
     found = load_settings(str(home), environ).embedding
-    assert (found.provider, found.batch_size) == ("none", 3)
+    assert found.provider == "none"
     assert set(EVIL) == {"provider", *FILE_ONLY}
     assert not any("ignored" in says for says in doctor_says(home, environ))
 
 
-@pytest.mark.parametrize(
-    ("values", "told"),
-    [
-        ({"provider": "voyage"}, "embedding.provider"),
-        ({"provider": "openai", "model": "--evil"}, "not a model's name"),
-        ({"provider": "openai", "base_url": "localhost:11434"}, "embedding.base_url"),
-        ({"provider": "openai", "base_url": "https://me:pw@example.org"}, "must not hold a user, a password"),
-        ({"provider": "openai", "api_key_env": "sk-abc"}, "not the key itself"),
-        ({"provider": "openai", "daily_tokens": -1}, "embedding.daily_tokens"),
-    ],
-)
+@pytest.mark.parametrize(("values", "told"), tables("config/embedding_settings")["a_wrong_value_is_one_line"])
 def test_a_wrong_value_is_one_line(home: Path, values: dict[str, object], told: str) -> None:
     with pytest.raises(UserError, match=told) as bad:
         settings(home, **values)

@@ -1,14 +1,15 @@
 """The valid part of wrong settings: valid groups, and disabled groups."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 
-from memlayer.config import load_settings, load_what_holds, settings_stamp, what_holds
+from memlayer.config import load_project_settings, load_settings, load_what_holds, settings_stamp, what_holds
 from memlayer.edge.home import project as places
 from memlayer.errors import UserError
+from tests.support.tables import tables
+
+TABLES = tables("config/invalid_settings")
 
 
 def written(home: Path, text: str) -> str:
@@ -22,18 +23,7 @@ def test_valid_settings_load_as_usual(home: Path) -> None:
     assert load_what_holds(at, {}) == (load_settings(at, {}), "")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "capture: {enabled: false}\nrecal: {max_entries: 3}\n",
-        "capture: {enabled: false, typo: 1}\n",
-        "capture: {enabled: off}\nrecall: {max_entries: 99}\n",
-        "capture:\n  enabled: false\nrecall: 3\n",
-        "# 설정\ncapture:   # 기억하지 않음\n  enabled: no\nrecall: {max_entries: [\n",
-        "recall: {max_entries: [\ncapture: {typo: 1, enabled: False}\n",
-        "capture: {enabled: false}\n\tx: 1\n",
-    ],
-)
+@pytest.mark.parametrize("text", TABLES["disabled_group_stays_off"])
 def test_disabled_group_stays_off(home: Path, text: str) -> None:
     settings, problem = load_what_holds(written(home, text), {})
     assert settings.capture.enabled is False and settings.recall.enabled is True
@@ -42,11 +32,10 @@ def test_disabled_group_stays_off(home: Path, text: str) -> None:
 
 
 def test_a_group_that_is_valid_by_itself_holds(home: Path) -> None:
-    text = "retention: {conversation_days: 30}\nrecall: {max_entries: 3, weight_lexical: 0, weight_vector: 0}\nx: 1\n"
+    text = "retention: {conversation_days: 30}\nrecall: {max_entries: 3, weight_vector: 7}\nx: 1\n"
     settings, problem = load_what_holds(written(home, text), {"MEMLAYER_DAEMON__IDLE_MINUTES": "2"})
     assert problem and (settings.retention.conversation_days, settings.daemon.idle_minutes) == (30, 2)
     assert settings.recall.max_entries == 3 and settings.origin("recall.max_entries") == "default"
-    assert settings.embedding.cache_dir == f"{home}/cache/models"
 
 
 def test_a_wrong_variable_switches_nothing_on(home: Path) -> None:
@@ -68,13 +57,7 @@ def test_only_a_group_switches_itself_off(home: Path, said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "parts"),
-    [
-        ("MEMLAYER_FILES__EXTRA_PATHS", "/tmp", ["JSON list", '["/tmp"]']),
-        ("MEMLAYER_FILES__EXTRA_PATHS", "~/노트", ["JSON list", '["~/노트"]']),
-        ("MEMLAYER_TOOLS__KEPT", "Bash", ["JSON list", '["Bash"]']),
-        ("MEMLAYER_RECALL", "3x", ["JSON object", "MEMLAYER_RECALL__ENABLED"]),
-    ],
+    ("name", "value", "parts"), TABLES["a_variable_that_must_be_json_is_named_with_its_right_form"]
 )
 def test_a_variable_that_must_be_json_is_named_with_its_right_form(
     home: Path, name: str, value: str, parts: list[str]
@@ -92,20 +75,15 @@ def test_an_extra_path_that_leads_nowhere_is_refused(home: Path, path: str) -> N
 
 
 def test_a_number_of_thousands_of_digits_is_one_line(home: Path) -> None:
-    at = written(home, f"flush: {{context_window: 0x{'f' * 5000}}}\n")
-    with pytest.raises(UserError, match=r"flush\.context_window"):
+    at = written(home, f"recall: {{max_chars: 0x{'f' * 5000}}}\n")
+    with pytest.raises(UserError, match=r"recall\.max_chars"):
         load_settings(at, {})
     assert load_what_holds(at, {})[1]
 
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "enabled: false\n", "# 잠시 끔\nenabled: no\nrecall: {max_entries: 5}\n",
-        "recall:\n  enabled: true\nenabled: off\n",
-        "enabled: false\nrecal: {max_entries: 3}\n", "enabled: false\nrecall: [\n", "enabled: flase\n",
-        "{enabled: false, recall: {enabled: true}}\n", '"enabled" : False\ncapture: {enabled: true}\n', "enabled:\n",
-    ],
+    TABLES["persons_switch_turns_everything_off"],
 )  # fmt: skip
 def test_persons_switch_turns_everything_off(
     home: Path, project: Path, text: str, monkeypatch: pytest.MonkeyPatch
@@ -138,40 +116,56 @@ def test_groups_switch_is_not_the_persons(
 
 @pytest.mark.parametrize(
     ("text", "until"),
-    [
-        ("recall: {max_entires: 3, max_chars: 500}", "every recall.* setting has its default"),
-        ("recal: {max_entries: 3}", "all other settings hold"),
-        ("recall: 5", "every recall.* setting has its default"),
-        ("recall: [", "no line of that file counts but `enabled: false`"),
-        ("recall: {최대: 3}\nworking_set: {max_chars: -1}",
-         "every recall.* setting has its default, every working_set.* setting has its default"),
-        ("capture: {enabled: flase}", "every capture.* setting but capture.enabled, which is off, has its default"),
-        ("privacy: {extra_patterns: ['(']}", "only the valid part of privacy.extra_patterns counts"),
-        ("recall: {weight_lexical: 0, weight_vector: 0}\nx: 1", "every recall.* setting has its default"),
-    ],
+    TABLES["what_has_its_default_is_told"],
 )  # fmt: skip
 def test_what_has_its_default_is_told(home: Path, text: str, until: str) -> None:
     _, problem = load_what_holds(written(home, text), {})
     assert problem.endswith(f". Until that is corrected, {until}")
 
 
-@pytest.mark.parametrize(
-    ("text", "parts"),
-    [
-        ("recall: {max_entries: 99, min_chance: 7}", ["recall.max_entries", "recall.min_chance"]),
-        ("recal: {x: 1}\nchunkin: {y: 2}\nrecall: {max_entries: 3}", ["recal:", "chunkin:"]),
-        ("recall: 5\ncapture: 배포\ndaemon: {idle_minutes: x}", ["recall:", "capture:", "daemon.idle_minutes"]),
-        ("recall: {max_entrys: 3, max_entries: 많이}", ["max_entrys", "recall.max_entries"]),
-        ("enabled: 아니\nrecall: {max_entries: x}", ["enabled:", "recall.max_entries"]),
-        ("recall: {weight_lexical: 0, weight_vector: 0}\nx: 1", ["recall.weight_lexical", "x: there is no such"]),
-        ("embedding: {provider: hash}\nagent: {temperature: hot}", ["embedding.provider", "agent.temperature"]),
-        ("files: {extra_paths: 3}\nflush: {enabled: maybe}\nx: {y: 1}", ["files.extra_paths", "flush.enabled", "x: "]),
-    ],
-)
+@pytest.mark.parametrize(("text", "parts"), TABLES["every_mistake_is_named_at_once"])
 def test_every_mistake_is_named_at_once(home: Path, text: str, parts: list[str]) -> None:
     _, problem = load_what_holds(written(home, text), {})
     assert all(part in problem for part in parts), problem
     assert "\n" not in problem and problem.count("config.yaml") == 1
+
+
+@pytest.mark.parametrize(
+    ("environ", "text"),
+    [
+        ({"MEMLAYER_RECAL__X": "1", "MEMLAYER_TOOL__KEPT": "[]"}, ""),
+        ({"MEMLAYER_RECALL": "3개", "MEMLAYER_FILES__EXTRA_PATHS": "/tmp"}, ""),
+        ({"MEMLAYER_RECALL_ENABLED": "1", "MEMLAYER_RECALL__MAX_ENTRIES": "많이"}, ""),
+        ({"MEMLAYER_TOOLS__KEPT": "Bash", "MEMLAYER_DAEMONS__IDLE_MINUTES": "2"}, "recall: {max_chars: 많이}"),
+        ({"MEMLAYER_MEMORY": "[1]", "MEMLAYER_CAPTUR__ENABLED": "1", "MEMLAYER_RECALL": "{"}, "x: 1"),
+    ],
+)
+def test_every_wrong_variable_is_named_at_once(home: Path, environ: dict[str, str], text: str) -> None:
+    rest = {"MEMLAYER_DAEMON__IDLE_MINUTES": "2"}
+    settings, problem = load_what_holds(written(home, text), {**environ, **rest})
+    named = [name.removeprefix("MEMLAYER_").replace("__", ".").lower() for name in environ]
+    assert all(one in problem or key in problem for one, key in zip(environ, named, strict=True)), problem
+    assert "\n" not in problem and problem.count("config.yaml") == bool(text)
+    assert settings.daemon.idle_minutes == 2  # the others hold
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Enabled: false\n",
+        "ENABLED: no\nRecall: {Max_Entries: 5}\n",
+        '"Enabled": off\n# 끔\nRECALL:\n  max_entries: 5\n',
+    ],
+)
+def test_names_count_in_any_case(home: Path, project: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMLAYER_HOME", written(home, text))
+    assert not places.enabled(str(project))
+    settings, problem = load_what_holds(str(home), {})
+    assert not problem and settings.recall.max_entries == (5 if "5" in text else 3)
+    monkeypatch.setenv("MEMLAYER_HOME", str(home / "none"))
+    (project / ".memlayer.yaml").write_text(text, "utf-8")
+    said = load_project_settings(str(project))
+    assert said.enabled is False and not said.warnings
 
 
 def test_many_mistakes_are_counted_where_they_do_not_fit(home: Path) -> None:
@@ -179,37 +173,7 @@ def test_many_mistakes_are_counted_where_they_do_not_fit(home: Path) -> None:
     assert "x0:" in problem and "35 more" in problem and len(problem) < 600
 
 
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("recall:\n  max_entries 3\n  min_chance: 0.2\n", 2),
-        ("recall\n  max_entries: 3\n", 1),
-        ("recall:\n  min_chance: 0.2\n  max_entries 3\n", 3),
-        ("recall:\n  최대값 3\n\n  # 주석\n  min_chance: 0.2\n", 2),
-        ("files:\n  extra_paths: [a, b\nrecall:\n  max_entries: 3\n", 2),
-        ("recall: {max_entries: 3\ncapture: {enabled: false}\n", 1),
-        ('agent:\n  model: "haiku\n  provider: x\nrecall:\n  max_entries: 3\n', 2),
-        ("agent:\n  model: '하이쿠\nrecall:\n  max_entries: 3\n", 2),
-        ("recall:\n  max_entries:3\n  min_chance: 0.2\n", 2),
-        ("recall:\n  max_entries: 3\n min_chance: 0.2\n", 3),  # what follows was right before
-        ("recall:\n  max_entries: 3\n    min_chance: 0.2\n", 3),
-        ("recall:\n\tmax_entries: 3\n", 2),
-        ("recall: max_entries: 3\n", 1),
-        ("agent:\n  model: @x\n", 2),
-        ('agent:\n  model: "C:\\dir"\n', 2),
-        ("files:\n  extra_paths:\n   - a\n  - b\n", 4),
-        ("recall: *x\n", 1),
-        ('agent:\n  model: "haiku\n  provider: "x"\n', 2),
-        ("agent:\n  model: '하이쿠\n  provider: 'x'\n", 2),
-        ("files:\n  extra_paths: [\n    a,\n    b: c: d,\n  ]\n", 4),
-        ("files:\n  extra_paths: [\n    a,\n    b\nrecall: {max_entries: 3}\n", 2),
-        ("recall:\n  max_entries: 3\ncapture\n  enabled: false\n", 3),
-        ("agent:\r\n  base_url http://x\r\n  model: y\r\n", 2),
-        ("agent:\n  model: haiku: small\n", 2),
-        ('# "quoted\nagent:\n  model: "x" y\n', 3),
-        ('agent:\n  model: "x" y\n  provider: z\n', 2),
-    ],
-)
+@pytest.mark.parametrize(("text", "line"), TABLES["broken_yaml_names_the_line_of_the_mistake"])
 def test_broken_yaml_names_the_line_of_the_mistake(home: Path, text: str, line: int) -> None:
     _, problem = load_what_holds(written(home, text), {})
     assert f"not valid YAML: line {line}, column" in problem

@@ -1,7 +1,5 @@
 """No language model is loaded or called until the user chooses it."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat
@@ -13,25 +11,19 @@ import pytest
 import yaml
 
 from memlayer.cli.doctor import checks, checks_daemon
-from memlayer.config import (
-    Settings,
-    daemon_variables,
-    load_project_settings,
-    load_settings,
-    write_daemon_variables,
-)
+from memlayer.config import Settings, daemon_variables, load_project_settings, load_settings, write_daemon_variables
 from memlayer.config.model import fields_of
 from memlayer.edge.bootstrap import runtime
 from memlayer.edge.home import paths
 from memlayer.edge.ipc.client import Client
 from memlayer.errors import UserError
 from tests.support.notes_in_memory import Noting
+from tests.support.tables import tables
 
 ROOT = Path(__file__).resolve().parents[3]
 VALUES = {
     "provider": "openai", "model": "evil", "base_url": "http://evil.example/v1", "api_key_env": "HOME",
-    "timeout_s": 1, "daily_calls": 100_000, "daily_tokens": 10**9, "temperature": 2, "max_age_days": 0, "reads": "turn",
-    "by_session": True,
+    "daily_tokens": 10**9, "reads": "turn", "by_session": True,
 }  # fmt: skip
 
 
@@ -44,7 +36,7 @@ def settings(home: Path, **values: object) -> Settings:
 def test_by_default_it_is_rules_and_costs_nothing(home: Path) -> None:
     chosen = load_settings(str(home), {}).consolidation
     assert chosen.provider == "rules" and chosen.model_name == ""
-    assert (chosen.daily_calls, chosen.daily_tokens, chosen.temperature) == (200, 200_000, 0.1)
+    assert chosen.daily_tokens == 200_000
 
 
 def test_the_values_below_are_all_that_there_are() -> None:
@@ -62,21 +54,7 @@ def test_a_project_can_set_none_of_it(project: Path, home: Path, name: str) -> N
     assert plain.for_project(said).consolidation == plain.consolidation
 
 
-@pytest.mark.parametrize(
-    ("values", "told"),
-    [
-        ({"provider": "gpt"}, "consolidation.provider"),
-        ({"provider": "openai"}, "consolidation.model must name a model"),
-        ({"base_url": "localhost:11434"}, "consolidation.base_url"),
-        ({"base_url": "file:///etc/passwd"}, "consolidation.base_url"),
-        ({"base_url": "https://me:pw@example.org"}, "must not hold a user, a password"),
-        ({"base_url": "https://example.org?key=1"}, "must not hold a user, a password"),
-        ({"model": "--dangerously-skip-permissions"}, "not a model's name"),
-        ({"model": "haiku\n--tools Bash"}, "not a model's name"),
-        ({"daily_calls": -1}, "consolidation.daily_calls"),
-        ({"timeout_s": 0}, "consolidation.timeout_s"),
-    ],
-)
+@pytest.mark.parametrize(("values", "told"), tables("config/llm_settings")["a_wrong_value_is_one_line"])
 def test_a_wrong_value_is_one_line(home: Path, values: dict[str, object], told: str) -> None:
     with pytest.raises(UserError, match=told) as bad:
         settings(home, **values)

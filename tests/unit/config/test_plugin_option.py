@@ -1,7 +1,5 @@
 """The plugin's own setting of notes: the person's file alone counts."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path
@@ -129,7 +127,7 @@ def test_wrong_settings_keep_the_yes_but_never_against_a_no(own: Path) -> None:
     assert load_what_holds(str(home), {})[0].consolidation.provider == "claude-cli"
     for text in (
         "recall: {max_entries: many}\nconsolidation: {provider: rules}\n",
-        "consolidation: {provider: rules, daily_calls: many}\n",
+        "consolidation: {provider: rules, daily_tokens: many}\n",
         "consolidation: off\n",
         "consolidation: {provider: rules}\n[",
     ):

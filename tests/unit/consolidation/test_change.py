@@ -1,7 +1,5 @@
 """A change of a value is known, and two things that differ in their name stay apart."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What a newer statement does to an older one."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,13 +1,12 @@
 """Statements that have nothing to do with each other are kept apart, whatever words they share."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import pytest
 
 from evals.consolidation import rows
 from memlayer.consolidation.conflict.compare import Verdict, judge
+from tests.support.tables import tables
 
 
 def test_hardly_any_two_statements_of_different_turns_are_taken_for_the_same_matter() -> None:
@@ -20,16 +19,7 @@ def test_hardly_any_two_statements_of_different_turns_are_taken_for_the_same_mat
 
 @pytest.mark.parametrize(
     ("older", "newer"),
-    [
-        (
-            "The legacy loader goes away when the last on-prem contract ends in December.",
-            "the print preview cuts off the last column: `max-width: 100%` instead fixes it in Chrome.",
-        ),
-        ("MERGE 문법 쓰지 마", "명령조 쓰지 말고"),
-        ("웹훅 서명 검증은 본문의 JSON 문자열로 한다.", "저장 파일은 JSON 말고 바이너리로 해."),
-        ("우리 DB는 Postgres 14고 업그레이드 계획 없어.", "장부 서비스는 Postgres로 가고 DynamoDB는 아니야."),
-        ("금요일까지 [2026-03-20] 관리자 초안 보여주기로 했어.", "월요일에 [2026-03-16] 보안 점검 들어온대."),
-    ],
+    tables("consolidation/conflicts_apart")["one_word_in_common_is_no_change"],
 )  # fmt: skip
 def test_one_word_in_common_is_no_change(older: str, newer: str) -> None:
     assert judge(older, newer) == Verdict.KEEP

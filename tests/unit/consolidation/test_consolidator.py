@@ -1,19 +1,21 @@
 """The consolidator: turns become daily entries and core memories, which merge, replace each other, and come back."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 
-from memlayer.consolidation import lineage
 from memlayer.consolidation.extractor import RULES
 from memlayer.errors import StoreError
+from memlayer.keep import keep
+from memlayer.keep.keep import NO_CHANGE
 from memlayer.model import replace, turn_memory_id
 from memlayer.ports import MemoryQuery
 from tests.support.consolidating_in_memory import DAY_MS, Consolidating
 from tests.support.hash_embedder import HashEmbedder
+from tests.support.tables import tables
 from tests.support.turns_in_memory import T0_MS
+
+TABLES = tables("consolidation/consolidator")
 
 POSTGRES = "우리 주문 데이터는 Postgres에 저장하기로 했어."
 CLICKHOUSE = "주문 데이터는 Postgres 말고 ClickHouse에 저장하기로 했어."
@@ -39,14 +41,7 @@ def test_a_turn_becomes_a_daily_entry_and_a_core_memory(memory: Consolidating) -
 
 
 @pytest.mark.parametrize(
-    ("prompt", "answer"),
-    [
-        ("고마워!", "별말씀을요."),
-        ("What is a monad?", "A monoid in the category of endofunctors."),
-        ("<task-notification><task-id>7</task-id> we decided to use port 8080</task-notification>", "ok"),
-        ("/memory-search 포트", "포트는 8080으로 하기로 결정했습니다."),
-        ("/memlayer:memory-remember 포트는 8080으로 하기로 했어", "기억했습니다: 포트는 8080."),
-    ],
+    ("prompt", "answer"), TABLES["small_talk_questions_generated_prompts_and_own_commands_leave_nothing"]
 )
 def test_small_talk_questions_generated_prompts_and_own_commands_leave_nothing(
     memory: Consolidating, prompt: str, answer: str
@@ -66,17 +61,7 @@ def test_private_spans_and_media_markers_reach_no_memory(memory: Consolidating) 
     assert not any("9999" in one.text or "redacted" in one.text or "Image" in one.text for one in kept)
 
 
-@pytest.mark.parametrize(
-    "prompt",
-    [
-        "We decided that the staging server is at <private>10.0.0.4</private>, port 8080.",
-        "API 서버는 <private>10.0.0.4</private>에 두기로 결정했어.",
-        "<private>10.0.0.4</private>를 API 서버의 기본 주소로 쓰기로 결정했어.",
-        "We decided: the deploy user of the API server is [private]kim[/private] from now on.",
-        "결정: 배포 계정은 <private>kim</private>, 포트는 8080으로 한다.",
-        "The API server's port is 8080 and its owner is <private>Kim</private>.",
-    ],
-)
+@pytest.mark.parametrize("prompt", TABLES["no_core_memory_has_a_hole"])
 def test_no_core_memory_has_a_hole(memory: Consolidating, prompt: str) -> None:
     memory.say("s1", "p1", prompt, OK)
     memory.say("s1", "p2", "주문 데이터는 Postgres에 저장하기로 했어. <private>딴 이야기</private>", OK)
@@ -102,7 +87,7 @@ def test_a_repeated_statement_is_merged(memory: Consolidating) -> None:
     assert len(second.source_ids) == 4 and set(first.source_ids) < set(second.source_ids)
     assert second.at_ms == T0_MS + DAY_MS and "결정" in second.text
     [reworded] = memory.core(is_current=False)
-    assert reworded.text == first.text and lineage.is_wording_of(reworded, second)
+    assert reworded.text == first.text and keep.is_wording_of(reworded, second)
     assert reworded.id not in memory.searched()
 
 
@@ -149,7 +134,7 @@ def test_projects_do_not_mix(memory: Consolidating) -> None:
     memory.turn("s2", "p2", CLICKHOUSE, OK, at=DAY_MS, project="/home/dev/other")
     memory.consolidator.settle_turns(10)
     assert len(memory.core()) == 2
-    assert len(memory.consolidator.changed_projects()) == 2 and memory.consolidator.changed_projects() == set()
+    assert len(memory.keep.take_change().project_ids) == 2 and memory.keep.take_change() == NO_CHANGE
 
 
 def test_an_open_turn_waits_and_a_turn_that_goes_on_is_read_again(tmp_path: Path) -> None:
@@ -204,10 +189,7 @@ class Power:
         return self.real(*arguments)
 
 
-@pytest.mark.parametrize(
-    ("method", "calls"),
-    [("put_memories", 0), ("put_memories", 1), ("put_chunks", 0), ("drop_chunks", 0), ("drop_chunks", 1)],
-)
+@pytest.mark.parametrize(("method", "calls"), [("put_memories", 0), ("put_chunks", 0), ("drop_chunks", 0)])
 def test_a_crash_anywhere_leaves_what_the_next_time_makes_whole(tmp_path: Path, method: str, calls: int) -> None:
     whole = []
     for is_cut in (False, True):

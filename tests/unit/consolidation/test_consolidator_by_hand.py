@@ -1,15 +1,13 @@
 """What a person does with single memories: remember, pin, edit, retire and restore, and the chains that come of it."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
 import pytest
 
-from memlayer.consolidation import lineage
 from memlayer.consolidation.statement import statement_of
 from memlayer.errors import UserError
+from memlayer.keep import keep
 from memlayer.kinds import Author, Ended
 from memlayer.model import Scope
 from memlayer.ports import MemoryQuery
@@ -78,7 +76,7 @@ def test_merge_keeps_pinned_words(memory: Consolidating) -> None:
     old = memory.consolidator.pin(memory.remember("The API port is 8080."), True)
     again = memory.remember("the API port is 8080, please", at=DAY_MS)
     assert (again.id, again.text, again.pinned) == (old.id, old.text, True)
-    assert len(again.source_ids) == 2 and len(lineage.before(memory.store, again)) == 1
+    assert len(again.source_ids) == 2 and len(keep.before(memory.store, again)) == 1
 
 
 def test_late_pinned_statement_stays(memory: Consolidating) -> None:
@@ -136,8 +134,8 @@ def test_an_edit_keeps_id_and_citation_and_the_old_text(memory: Consolidating) -
     new = memory.consolidator.edit(old, "주문 데이터는 Postgres 16에 저장한다")
     assert (new.id, new.key, new.citation, new.source_ids) == (old.id, old.key, old.citation, old.source_ids)
     assert memory.core() == [new] and new.session_id == ""
-    [before] = lineage.before(memory.store, new)
-    assert before.text == old.text and lineage.is_wording_of(before, new)
+    [before] = keep.before(memory.store, new)
+    assert before.text == old.text and keep.is_wording_of(before, new)
     earlier = (
         f"current already. Its earlier wording is {before.citation}: `memlayer edit --restore {before.citation}` brings"
     )
@@ -145,7 +143,7 @@ def test_an_edit_keeps_id_and_citation_and_the_old_text(memory: Consolidating) -
         memory.consolidator.restore(new)
     assert f"`memlayer show --history {new.citation}` shows all" in str(told.value)
     assert memory.consolidator.restore(before).text == old.text
-    assert {one.text for one in lineage.before(memory.store, new)} == {old.text, new.text}
+    assert {one.text for one in keep.before(memory.store, new)} == {old.text, new.text}
 
 
 def test_an_edit_that_cannot_be_is_refused(memory: Consolidating) -> None:
@@ -157,8 +155,22 @@ def test_an_edit_that_cannot_be_is_refused(memory: Consolidating) -> None:
         memory.consolidator.edit(kept, "  ")
     memory.consolidator.retire(kept)
     [retired] = memory.core(is_current=False)
-    with pytest.raises(UserError, match="restore"):
-        memory.consolidator.edit(retired, "배포는 수요일")
+    for change in (
+        lambda: memory.consolidator.edit(retired, "배포는 수요일"),
+        lambda: memory.consolidator.pin(retired, True),
+    ):
+        with pytest.raises(UserError, match=r"holds no more: let go on \d{4}.*`memlayer edit --restore core_\w+`"):
+            change()
+
+
+def test_an_ended_memory_names_the_one_that_holds(memory: Consolidating) -> None:
+    memory.say("s1", "p1", POSTGRES, OK)
+    [new] = memory.say("s2", "p2", CLICKHOUSE, OK, at=DAY_MS)
+    [gone] = memory.core(is_current=False)
+    with pytest.raises(
+        UserError, match=f"replaced on .* by {new.citation}, which `memlayer edit {new.citation}` changes"
+    ):
+        memory.consolidator.edit(gone, "주문 데이터는 SQLite에 저장한다")
 
 
 def test_restore_puts_the_older_one_in_the_newer_ones_place(memory: Consolidating) -> None:
@@ -189,19 +201,19 @@ def test_a_chain_is_told_from_any_of_its_links_and_never_runs_in_circles(memory:
     for number, text in enumerate(said):
         memory.remember(text, at=number * DAY_MS)
     first = memory.core(is_current=None)[0]
-    head = lineage.head(memory.store, first)
-    assert "7070" in head.text and len(lineage.before(memory.store, head)) == 2
+    head = keep.head(memory.store, first)
+    assert "7070" in head.text and len(keep.before(memory.store, head)) == 2
     back = memory.consolidator.restore(first)
     [head] = memory.store.memories(MemoryQuery(ids=[head.id]))
-    assert lineage.head(memory.store, head).id == back.id
-    assert len(lineage.before(memory.store, back)) == 2
+    assert keep.head(memory.store, head).id == back.id
+    assert len(keep.before(memory.store, back)) == 2
 
 
 def test_what_is_retired_is_not_found_and_comes_back(memory: Consolidating) -> None:
     kept = memory.remember("배포는 화요일")
     memory.consolidator.retire(kept)
     [retired] = memory.core(is_current=False)
-    assert memory.searched() == set() and lineage.head(memory.store, retired).id == retired.id
+    assert memory.searched() == set() and keep.head(memory.store, retired).id == retired.id
     assert retired.ended_because is Ended.LET_GO
     memory.consolidator.restore(retired)
     assert memory.searched() == {kept.id}
@@ -224,9 +236,9 @@ def test_own_turn_of_each_kind(memory: Consolidating) -> None:
     [daily] = [one for one in memory.store.memories(MemoryQuery(category="daily")) if one.prompt_id == "p6"]
     edited = memory.consolidator.edit(core, "주문 데이터는 Postgres 16에 저장한다")
     for one in (core, daily, edited):
-        turn = lineage.own_turn(memory.store, one)
+        turn = keep.own_turn(memory.store, one)
         assert turn is not None and turn.prompt_id == "p6"
-        assert [near.prompt_id for near in lineage.turns_around(memory.store, turn, 2)] == ["p4", "p5", "p6", "p7"]
-    said = lineage.own_turn(memory.store, by_hand)
+        assert [near.prompt_id for near in keep.turns_around(memory.store, turn, 2)] == ["p4", "p5", "p6", "p7"]
+    said = keep.own_turn(memory.store, by_hand)
     assert said is not None and said.prompt_id == "p7"
-    assert lineage.own_turn(memory.store, outside) is None
+    assert keep.own_turn(memory.store, outside) is None

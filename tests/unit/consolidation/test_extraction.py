@@ -1,7 +1,5 @@
 """Extraction by rules: lasting statements of a turn, with their dates, and a line for the day."""
 
-from __future__ import annotations
-
 import datetime
 import time
 
@@ -10,6 +8,9 @@ import pytest
 from memlayer.consolidation.rules.dates import with_dates
 from memlayer.consolidation.rules.extraction import Extraction, extract, kind_of, own_words
 from memlayer.text.sentences import candidates, prose
+from tests.support.tables import tables
+
+TABLES = tables("consolidation/extraction")
 
 THURSDAY = datetime.date(2026, 3, 12)
 AT_MS = int(datetime.datetime(2026, 3, 12, 10, tzinfo=datetime.UTC).timestamp() * 1000)
@@ -19,21 +20,7 @@ def _of(prompt: str, *answers: str) -> Extraction:
     return extract(prompt, answers, AT_MS, zone=datetime.UTC)
 
 
-SETTLED = [
-    ("We settled on Postgres for the ledger service.", "decision"),
-    ("결제 모듈 배포는 화요일에만 하기로 했어. 문서 고쳐줘", "decision"),
-    ("ok, let's rename the metadata field to `steps_count`", "decision"),
-    ("설정은 YAML로 통일하자, JSON은 주석이 안 돼", "decision"),
-    ("I hate default exports, please never use them.", "preference"),
-    ("앞으로 커밋 메시지는 항상 영어로 써줘", "preference"),
-    ("이 프로젝트에서는 커밋 메시지 영어로 써줘", "preference"),
-    ("라이브러리 추가할 때는 나한테 먼저 물어봐", "preference"),
-    ("Before you push, run make check.", "preference"),
-    ("Rust는 메모리 안전성이 중요해", "preference"),
-    ("스테이징 Redis는 6380 포트 쓰고 있어", "fact"),
-    ("Priya owns the billing webhooks.", "fact"),
-    ("4월 1일까지 관리자 화면 초안 제출해야 해", "commitment"),
-]
+SETTLED = TABLES["settled"]
 
 
 @pytest.mark.parametrize(("prompt", "kind"), SETTLED)
@@ -43,28 +30,7 @@ def test_person_settles(prompt: str, kind: str) -> None:
     assert found.source in prompt
 
 
-PASSING = [
-    ("thanks, perfect", "You're welcome!"),
-    ("오늘도 수고했어 ㅋㅋ", "감사합니다!"),
-    ("maybe we could move the thumbnails to S3 at some point", "That could work."),
-    ("혹시 GraphQL로 바꾸면 어떨까? 아직 정한 건 아니고", "장점이 있습니다."),
-    ("can we use real booleans instead of strings?", "Done."),
-    ("which queue should we use?", "You could use SQS, it never loses messages. Shall I set it up?"),
-    ("테스트 돌려봐", "214개 통과, 실패 없음."),
-    ("what does this do\n```py\nPORT = 8080  # we always use this port\n```", "It sets a constant."),
-    ("> we decided to use Mongo\nwhat do you think of that", "Fine."),
-    ("/compact", "Compacted."),
-    ("오늘은 여기까지 하죠 피곤하네요", "네, 내일 이어서 하겠습니다."),
-    ("이 함수 이름을 calcTotal로 바꿔줘", "네, 바꾸겠습니다."),
-    ("커밋하고 푸시해줘", "네, 커밋하겠습니다."),
-    ("don't change anything, just let me know", "OK."),
-    ("let's do this", "Done."),
-    ("fix it", "- Added `--verbose` to the parser\n- **Tests**: all commands are covered now\n\nAll tests pass."),
-    (
-        "looks odd",
-        "| Option | Value |\n|---|---|\n| `cache.mode` | always used when the store is only read |\n",
-    ),
-]
+PASSING = TABLES["passing"]
 
 
 @pytest.mark.parametrize(("prompt", "answer"), PASSING)
@@ -72,18 +38,7 @@ def test_nothing_lasting(prompt: str, answer: str) -> None:
     assert _of(prompt, answer).statements == ()
 
 
-CLOSING = [
-    ("`entire/sessions` is created only when the strategy is enabled, never when a session starts.", "fact"),
-    (
-        "Shadow branch commits are now only created when there are actual file changes, matching user expectations.",
-        "fact",
-    ),
-    (
-        "The bug was that the pointer was only updated when a session starts, not when a checkpoint is made.",
-        "cause",
-    ),
-    ("로그인 세션은 `SessionMiddleware`가 요청마다 갱신하며 만료 시간은 항상 서버 설정에서만 읽습니다.", "fact"),
-]
+CLOSING = TABLES["closing"]
 
 
 @pytest.mark.parametrize(("sentence", "kind"), CLOSING)
@@ -113,41 +68,12 @@ def test_pasted_text_is_not_own() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "kind"),
-    [
-        ("배포는 항상 화요일 오전에 한다", "preference"),
-        ("we decided to use Postgres", "decision"),
-        ("결제는 포트원으로 가기로 했어", "decision"),
-        ("the export dies because the disk is full", "cause"),
-        ("보고서는 금요일까지 보낸다", "commitment"),
-        ("Mina is on call", "fact"),
-    ],
-)
+@pytest.mark.parametrize(("text", "kind"), TABLES["kind_of_text"])
 def test_kind_of_text(text: str, kind: str) -> None:
     assert kind_of(text) == kind
 
 
-@pytest.mark.parametrize(
-    ("text", "dated"),
-    [
-        ("demo tomorrow", "demo tomorrow [2026-03-13]"),
-        ("due by Friday", "due by Friday [2026-03-13]"),
-        ("next Tuesday it ends", "next Tuesday [2026-03-17] it ends"),
-        ("on March 24", "on March 24 [2026-03-24]"),
-        ("다음 주 금요일까지 끝낸다", "다음 주 금요일까지 [2026-03-20] 끝낸다"),
-        ("내일 오전에 점검", "내일 [2026-03-13] 오전에 점검"),
-        ("모레까지", "모레까지 [2026-03-14]"),
-        ("5월 12일 예정", "5월 12일 [2026-05-12] 예정"),
-        ("every Tuesday", "every Tuesday"),
-        ("매주 화요일 오전에만 배포", "매주 화요일 오전에만 배포"),
-        ("배포 요일을 화요일 오전으로 바꾸자", "배포 요일을 화요일 오전으로 바꾸자"),
-        ("on 2026-03-24", "on 2026-03-24"),
-        ("March 24, 2027", "March 24, 2027"),
-        ("2월 30일", "2월 30일"),
-        ("v1/2 and src/3/4.py", "v1/2 and src/3/4.py"),
-    ],
-)
+@pytest.mark.parametrize(("text", "dated"), TABLES["dates"])
 def test_dates(text: str, dated: str) -> None:
     assert with_dates(text, THURSDAY) == dated
 
@@ -159,15 +85,7 @@ def test_days_count_in_zone() -> None:
     assert "[2026-03-14]" in found.text
 
 
-@pytest.mark.parametrize(
-    ("prompt", "answers", "wanted"),
-    [
-        ("오늘 수고했어", ["감사합니다!"], ""),
-        ("why is the build slow?", [], ""),
-        ("can you add a flag to the cli", ["Added `--verbose` to `cli.py`."], "add a flag to the cli"),
-        ("결제 모듈은 화요일에만 배포하기로 했어", ["네."], "화요일"),
-    ],
-)
+@pytest.mark.parametrize(("prompt", "answers", "wanted"), TABLES["daily"])
 def test_daily(prompt: str, answers: list[str], wanted: str) -> None:
     daily = _of(prompt, *answers).daily
     assert bool(daily) is bool(wanted) and wanted in daily

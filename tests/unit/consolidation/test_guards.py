@@ -1,7 +1,5 @@
 """A later sentence that takes nothing back leaves an older statement alone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

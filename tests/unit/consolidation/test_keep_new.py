@@ -1,7 +1,5 @@
 """Turns that are kept with their statements, in one write each of the index and the store."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -58,12 +56,7 @@ class Batches(Consolidating):
 
     def __init__(self, home: Path, *, is_at_once: bool) -> None:
         super().__init__(home, HashEmbedder())
-        if is_at_once:
-            self.ingest.settle = self._settle
-
-    def _settle(self, turns: Sequence[Memory], texts: Mapping[str, str]) -> bool:
-        self.consolidator.keep_new(turns, texts)
-        return True
+        self.ingest.reads_later = lambda: not is_at_once
 
     def take(self, batch: Sequence[Said], number: int) -> None:
         events = [self._event(*row) for place, said in enumerate(batch) for row in _hooks(said, number, place)]
@@ -119,7 +112,7 @@ def test_a_turn_without_an_answer_waits(tmp_path: Path) -> None:
     assert [row.rules for row in _turns(memory)] == [0] and memory.core() == []
 
 
-@pytest.mark.parametrize("name", ["replaced in its batch", "both languages", "taken back"])
+@pytest.mark.parametrize("name", ["replaced in its batch", "replaced in the next", "both languages", "taken back"])
 @pytest.mark.parametrize("method", ["put_memories", "put_chunks", "drop_chunks"])
 def test_a_crash_leaves_what_the_next_time_makes_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, method: str

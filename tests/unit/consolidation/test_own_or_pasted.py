@@ -1,7 +1,5 @@
 """Everyday wishes are kept or asked, pastes are at most asked, talk is no rule."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +9,7 @@ import yaml
 from memlayer.consolidation.rules.extraction import Statement, extract
 from memlayer.give.standing_orders import is_order
 from memlayer.kinds import Kind
+from tests.support.tables import tables
 
 DATA = Path(__file__).parents[2] / "data" / "own_or_pasted.yaml"
 ROWS: dict[str, list[Any]] = yaml.safe_load(DATA.read_text("utf-8"))
@@ -43,25 +42,7 @@ def test_rule_for_one_thing_is_a_decision_about_it(prompt: str) -> None:
     assert found.kind is Kind.DECISION and not is_order(found.kind, found.text)
 
 
-@pytest.mark.parametrize(
-    ("prompt", "is_unclear"),
-    [
-        ("왜 또 yarn 썼어? 앞으로는 무조건 pnpm 써", False),
-        ("다듬어줘. 앞으로는 무조건 pnpm 써", True),
-        ("로그인 버그 고쳐줘. 앞으로는 무조건 pnpm 써", False),
-        ("이거 고쳐줘. 앞으로는 무조건 pnpm 써", True),
-        ("이거 고쳐줘. 그리고 앞으로는 무조건 pnpm 써", False),
-        ("앞으로는 무조건 pnpm 써. 어때 보여?", True),
-        ("앞으로는 무조건 pnpm 써\n\n로그인 버그 고쳐줘", True),
-        ("Fix the failing login test. Never touch the snapshots.", False),
-        ("Fix it. Never touch the snapshots.", True),
-        ("Never touch the snapshots. What is the current node version?", False),
-        ("Never touch the snapshots. Thoughts?", True),
-        ("rule: never touch the snapshots", True),
-        ("[Image #1] fix the wrong button color. Never touch the snapshots.", False),
-        ("```\nx\n```\nNever touch the snapshots.", True),
-    ],
-)
+@pytest.mark.parametrize(("prompt", "is_unclear"), tables("consolidation/own_or_pasted")["form_and_place_decide"])
 def test_form_and_place_decide(prompt: str, is_unclear: bool) -> None:
     [found] = orders(prompt)
     assert found.is_unclear is is_unclear

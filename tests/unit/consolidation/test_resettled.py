@@ -1,7 +1,5 @@
 """Core memories made by older rules are settled anew; what a person made or touched stays."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 

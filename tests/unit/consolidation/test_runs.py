@@ -1,7 +1,5 @@
 """Turns that nobody typed: found by a search, and nothing else follows from them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import cast
 
@@ -129,9 +127,9 @@ def test_imported_session_is_a_run_where_nobody_typed_a_turn(
 def test_summary_tells_of_a_persons_turns_alone(story: Consolidating) -> None:
     send(story, "run", *SENT[1], at=0)
     run = story.sessions.get("run")
-    assert run is not None and sum_up(story.store, run) is None
+    assert run is not None and sum_up(story.keep, run) is None
     story.say("run", "p1", OLDER, ANSWER, at=1000)
-    made = sum_up(story.store, run)
+    made = sum_up(story.keep, run)
     assert made is not None and "Postgres" in made.text and "ClickHouse" not in made.text
 
 

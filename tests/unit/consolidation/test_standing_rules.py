@@ -1,7 +1,5 @@
 """A person's rules are kept whole, and look-alikes are not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +9,9 @@ import yaml
 from memlayer.consolidation.rules.extraction import Statement, extract
 from memlayer.consolidation.rules.standing import let_go, takes_back
 from memlayer.kinds import Kind
+from tests.support.tables import tables
+
+TABLES = tables("consolidation/standing_rules")
 
 DATA = Path(__file__).parents[2] / "data" / "standing_rules.yaml"
 ROWS: list[dict[str, Any]] = yaml.safe_load(DATA.read_text("utf-8"))
@@ -19,7 +20,8 @@ MOST_WRONG = 3  # of 44 look-alikes that no pattern was fitted to
 
 
 def stated(prompt: str) -> list[Statement]:
-    return [row for row in extract(prompt, ["Done."], 0).statements if row.speaker == "user"]
+    statements = extract(prompt, ["Done."], 0).statements
+    return [row for row in statements if row.speaker == "user" and not row.is_reversal]
 
 
 def holds(row: dict[str, Any]) -> bool:
@@ -48,26 +50,7 @@ def test_unseen_rules_are_kept_and_unseen_look_alikes_are_not() -> None:
     assert sum(bool(stated(row["prompt"])) for row in others) <= MOST_WRONG
 
 
-@pytest.mark.parametrize(
-    ("prompt", "whole"),
-    [
-        ("main 에는 절대 직접 푸시하지 마. 항상 PR 로.", "main 에는 절대 직접 푸시하지 마. 항상 PR 로."),
-        ("main 에는 직접 푸시하지 마. 항상 PR 로.", "main 에는 직접 푸시하지 마. 항상 PR 로."),
-        (
-            "운영 DB는 고치지 말아줘. 항상 마이그레이션으로.",
-            "운영 DB는 고치지 말아줘. 항상 마이그레이션으로.",
-        ),
-        ("Don't push to main. Always open PRs.", "Don't push to main. Always open PRs."),
-        (
-            "The payment states are: new, held, settled. No others.",
-            "The payment states are: new, held, settled. No others.",
-        ),
-        (
-            "지원하는 언어는 한국어, 영어, 일본어야. 그 외에는 없어.",
-            "지원하는 언어는 한국어, 영어, 일본어야. 그 외에는 없어.",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("prompt", "whole"), TABLES["short_sentence_behind_a_rule_belongs_to_it"])
 def test_short_sentence_behind_a_rule_belongs_to_it(prompt: str, whole: str) -> None:
     assert [row.text for row in stated(prompt) if row.is_rule] == [whole]
 
@@ -89,44 +72,41 @@ def test_guidelines_pasted_whole_are_no_rules() -> None:
     assert [row for row in stated(pasted) if row.is_rule] == []
 
 
-KEPT = [
-    "작업 끝나면 마지막 줄에 English summary 한 줄씩 달아줘, Marcus 가 내 작업로그 읽어서",
-    "앞으로 커밋 메시지는 항상 한글로 쓰고 제목 앞에 티켓번호 붙여줘.", "Run the linters before each commit",
-    "테스트 먼저 짜고 구현해", "no emojis in commit messages please", "use pnpm, not npm",
-    "prod DB is read-only for us", "응답은 짧게 해줘", "never push to main directly", "migrations 폴더는 건드리지 마",
-]  # fmt: skip
+KEPT = TABLES["kept"]
+
+
+@pytest.mark.parametrize(("prompt", "place"), TABLES["rule_that_is_let_go"])
+def test_rule_that_is_let_go(prompt: str, place: int) -> None:
+    assert takes_back(prompt) and let_go(prompt, KEPT) == [place]
 
 
 @pytest.mark.parametrize(
-    ("prompt", "place"),
+    ("rule", "prompt"),
     [
-        ("굿 커밋은 내가 함. 아 그리고 영어 한 줄 다는건 이제 그만해도 돼, Marcus 팀 옮겼대", 0),
-        ("이제 티켓번호는 안 붙여도 돼", 1),
-        ("you can stop running the linters before each commit", 2),
-        ("no need to run the linters before the commit any more", 2),
-        ("테스트 먼저 짜는 건 이제 안 해도 됩니다", 3),
-        ("we no longer need to avoid emojis in commit messages", 4),
-        ("forget the rule about emojis in commit messages", 4),
-        ("더 이상 pnpm 안 써도 돼, npm 으로 가", 5),
-        ("prod DB no longer needs to be read-only for us", 6),
-        ("티켓번호는 안 붙여도 돼, 이제", 1),
-        ("짧게 안 해도 돼, 이제", 7),
-        ("you can push to main now", 8),
-        ("it's ok to push directly to main from now on", 8),
-        ("from now on you may push straight to main again", 8),
-        ("you may use npm again", 5),
-        ("이제 npm 써도 돼.", 5),
-        ("From now on you may use npm here, forget the pnpm rule.", 5),
-        ("now you can use emojis", 4),
-        ("we can write to the prod DB now", 6),
-        ("이제 prod DB 에 써도 괜찮아", 6),
-        ("emojis are fine in commit messages now", 4),
-        ("이제 migrations 폴더 건드려도 돼", 9),
-        ("migrations 폴더 손대도 됩니다 이제", 9),
+        ("npm은 절대 쓰지 마", "이제 npm 써도 돼"), ("Never use npm, use pnpm.", "you may use npm again"),
+        ("패키지는 pnpm으로, npm은 쓰지 마.", "npm 다시 써도 돼"), ("Don't use npm.", "we can use npm after all"),
+        ("moment.js 사용 금지", "moment.js 금지는 풀었어, 써도 상관없어"),
+        ("No lodash in this repo.", "the lodash ban is lifted"),
+        ("커밋 메시지에 이모지 넣지 마.", "커밋에 이모지 넣어도 돼"), ("axios 쓰지 마", "이제부터 axios 허용"),
+        ("Never use jQuery.", "feel free to use jQuery"), ("jest는 쓰면 안 돼", "jest도 괜찮아 이제"),
     ],
-)
-def test_rule_that_is_let_go(prompt: str, place: int) -> None:
-    assert takes_back(prompt) and let_go(prompt, KEPT) == [place]
+)  # fmt: skip
+def test_a_permission_of_what_a_rule_forbids(rule: str, prompt: str) -> None:
+    assert takes_back(prompt) and let_go(prompt, [rule]) == [0]
+
+
+@pytest.mark.parametrize(
+    ("rule", "prompt"),
+    [
+        ("npm은 절대 쓰지 마", "npm은 여전히 쓰면 안 돼"), ("Never use npm.", "can we use npm again?"),
+        ("npm 쓰지 마", "npm 안 써도 돼"), ("npm 쓰지 마", "npm 써도 되면 말해줘"),
+        ("Never use npm.", "you can use yarn"), ("Never use npm.", "npm cannot be used here"),
+        ("커밋에 이모지 넣지 마.", "화면에 그림 넣어도 돼"),
+        ("npm 쓰지 마", "이제 테스트 돌려도 돼"), ("use pnpm, not npm", "you can run the pnpm tests now"),
+    ],
+)  # fmt: skip
+def test_no_permission_of_what_a_rule_forbids(rule: str, prompt: str) -> None:
+    assert let_go(prompt, [rule]) == []
 
 
 def test_what_a_person_allows_is_no_rule() -> None:
@@ -140,18 +120,7 @@ def test_what_a_person_allows_is_no_rule() -> None:
 
 @pytest.mark.parametrize(
     "prompt",
-    [
-        "이제 로그인 테스트는 그만하자", "이 테스트는 더 이상 필요 없는 것 같아?", "stop the server now",
-        "you can stop here", "이제 그만해도 돼", "no need to change the parser", "이제 배포해도 돼",
-        "> 커밋 메시지 티켓번호는 이제 안 붙여도 됩니다 라고 문서에 있는데 맞아?", "the cart no longer needs the lock",
-        "do we no longer need emojis in commit messages?",
-        "You can write commit messages in English now.", "you can push now", "이제 그거 써도 돼",
-        "You can use yarn now.",
-        "you can commit now", "you can run the tests now", "이제 테스트 돌려도 돼", "이제 커밋해도 돼요",
-        "it's fine now", "the build is ok now", "is it ok to push to main now?", "이제 이 폴더 지워도 돼",
-        "you can go on now", "you can use the new parser now",
-        "Translate this:\n\nYou no longer need to run the linters before each commit.",
-    ],
+    TABLES["nothing_else_is_let_go"],
 )  # fmt: skip
 def test_nothing_else_is_let_go(prompt: str) -> None:
     assert let_go(prompt, KEPT) == []

@@ -1,7 +1,5 @@
 """A turn that the next prompt takes back: its statements, its place in recall and lists."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -117,6 +115,6 @@ def test_start_and_summary_leave_it_out(story: Consolidating) -> None:
     story.say("s1", "p2", "did not work, restore it", "I restored cart/store.py to the Postgres version.", at=1000)
     story.say("s1", "p3", "Add a test for the empty cart", "I added tests/test_cart.py for the empty cart.", at=2000)
     project = turn_of(story, "p1").project_id
-    summary = sum_up(story.store, story.sessions.get("s1"), with_transcript=False)
+    summary = sum_up(story.keep, story.sessions.get("s1"), with_transcript=False)
     assert summary is not None and "to Redis" not in summary.text
     assert "to Redis" not in compose(story.store, project, WorkingSetRules())

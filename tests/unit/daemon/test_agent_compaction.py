@@ -1,8 +1,6 @@
 """Constraints of a compacted talk: the person's own words, as far as they hold."""
 
-from __future__ import annotations
-
-from memlayer.daemon.ops.agent_compaction import session_constraints
+from memlayer.daemon.ops.agent_turns import session_constraints
 from memlayer.kinds import Ended
 from memlayer.model import Event, replace
 from tests.support.memory_store import MemoryStore

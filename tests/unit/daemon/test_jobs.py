@@ -1,7 +1,5 @@
 """Jobs of a thread: the caller gets a job's error, and the next job runs."""
 
-from __future__ import annotations
-
 import pytest
 
 from memlayer.daemon.resources.jobs import Jobs

@@ -1,7 +1,5 @@
 """Memory given back to the system, seen from a process that has some to give."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +10,7 @@ from memlayer import compose
 from memlayer.config import Settings
 from memlayer.daemon import lifecycle
 from memlayer.daemon.resources.memory import unchanged_code
-from memlayer.daemon.resources.state import State
+from memlayer.daemon.resources.state import HeldSettings, State
 from memlayer.records.metrics import Metrics
 from memlayer.records.sessions import Sessions
 
@@ -73,14 +71,14 @@ def test_process_survives_unmapped_code() -> None:
 def test_daemon_at_rest_gives_memory_back_once(tmp_path: Path) -> None:
     home = str(tmp_path / "집")
     state = State(
-        home=home, settings=Settings(), projects=compose.open_projects(home), sessions=Sessions(home),
+        home=home, held=HeldSettings(home, Settings()), projects=compose.open_projects(home), sessions=Sessions(home),
         metrics=Metrics(home),
     )  # fmt: skip
     for after_s, jobs in ((30.0, 0), (70.0, 1), (75.0, 1)):
-        lifecycle._look_at_rest(state, state.last_request + after_s)
+        lifecycle._look_at_rest(state, state.life.last_request + after_s)
         assert state.jobs.pending == jobs
     state.jobs.start()
     assert state.jobs.close(20.0) and not state.jobs.failing
-    state.last_request += 100.0  # somebody came
-    lifecycle._look_at_rest(state, state.last_request + 70.0)
+    state.life.last_request += 100.0  # somebody came
+    lifecycle._look_at_rest(state, state.life.last_request + 70.0)
     assert state.jobs.pending == 1

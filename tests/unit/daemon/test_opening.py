@@ -1,7 +1,5 @@
 """Opening of the store: tried again after a failure, and logged once when it is slow."""
 
-from __future__ import annotations
-
 import logging
 import threading
 from concurrent.futures import Future
@@ -13,7 +11,7 @@ from memlayer import compose
 from memlayer.config import Settings
 from memlayer.config.embedding import EmbeddingSettings
 from memlayer.daemon import opening
-from memlayer.daemon.resources.state import State
+from memlayer.daemon.resources.state import HeldSettings, State
 from memlayer.kinds import Author, Category, Kind
 from memlayer.model import replace
 from memlayer.records.metrics import Metrics
@@ -28,7 +26,7 @@ def state(tmp_path: Path) -> State:
     (tmp_path / "store").write_text("in the way")
     settings = Settings(embedding=EmbeddingSettings(provider="none"))
     return State(
-        home=home, settings=settings, projects=compose.open_projects(home), sessions=Sessions(home),
+        home=home, held=HeldSettings(home, settings), projects=compose.open_projects(home), sessions=Sessions(home),
         metrics=Metrics(home),
     )  # fmt: skip
 
@@ -83,7 +81,7 @@ def test_slow_opening_logs_threads_once(state: State, caplog: pytest.LogCaptureF
     with caplog.at_level(logging.ERROR):
         opening.look_at_slow(state)
         assert caplog.messages == []
-        state.started_ms -= int(opening.SLOW_S * 1000) + 1
+        state.life.started_ms -= int(opening.SLOW_S * 1000) + 1
         opening.look_at_slow(state)
         opening.look_at_slow(state)
     go_on.set()
@@ -94,7 +92,7 @@ def test_slow_opening_logs_threads_once(state: State, caplog: pytest.LogCaptureF
 
 
 def test_finished_opening_logs_nothing(state: State, caplog: pytest.LogCaptureFixture) -> None:
-    state.started_ms = 0
+    state.life.started_ms = 0
     for outcome in (None, OSError("x")):
         state.services = Future()
         if outcome is None:

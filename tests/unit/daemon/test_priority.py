@@ -1,7 +1,5 @@
 """The thread that writes goes behind all others, and only that thread."""
 
-from __future__ import annotations
-
 import os
 import sys
 import threading

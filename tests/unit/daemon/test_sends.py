@@ -1,7 +1,5 @@
 """The answer to "does anything leave this machine?"."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +10,7 @@ from memlayer import compose
 from memlayer.cli.terminal.output import sent_line
 from memlayer.config import load_settings
 from memlayer.sharing.share import new_share, write_share
-from memlayer.team.places import IN_ORIGIN, IN_WORK_TREE
-from memlayer.team.record import Team, write_team
+from memlayer.team.places import IN_ORIGIN, IN_WORK_TREE, Team, write_team
 
 ENDPOINT = {"provider": "openai", "model": "tiny"}
 

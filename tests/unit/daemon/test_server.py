@@ -1,7 +1,5 @@
 """The server of the socket: a client that leaves in mid-request is no problem."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os

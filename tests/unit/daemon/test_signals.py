@@ -1,7 +1,5 @@
 """A signal that comes in the moment in which the main thread holds the event's lock still sets the event."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

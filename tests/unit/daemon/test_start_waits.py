@@ -1,7 +1,5 @@
 """What a session's start waits for: only what may change its answer, and not for a store that still opens."""
 
-from __future__ import annotations
-
 import os
 import threading
 import time
@@ -13,8 +11,8 @@ from memlayer import compose
 from memlayer.config import Settings
 from memlayer.config.embedding import EmbeddingSettings
 from memlayer.daemon import hooks
-from memlayer.daemon.hook_call import Answer, begin_call
-from memlayer.daemon.resources.state import State
+from memlayer.daemon.hook_call import Answer, HookCall, begin_call
+from memlayer.daemon.resources.state import HeldSettings, State
 from memlayer.daemon.tasks import batches
 from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import read_payload, spool_event
@@ -31,12 +29,12 @@ def state(tmp_path: Path) -> State:
     home = str(tmp_path / "집")
     settings = Settings(embedding=EmbeddingSettings(provider="none"))
     return State(
-        home=home, settings=settings, projects=compose.open_projects(home), sessions=Sessions(home),
+        home=home, held=HeldSettings(home, settings), projects=compose.open_projects(home), sessions=Sessions(home),
         metrics=Metrics(home),
     )  # fmt: skip
 
 
-def heard(state: State, folder: Path, session: str, transcript: Path, source: str = "startup") -> hooks.Call:
+def heard(state: State, folder: Path, session: str, transcript: Path, source: str = "startup") -> HookCall:
     body = b'{"session_id": "%s", "source": "%s", "transcript_path": "%s", "cwd": "%s"}' % tuple(
         text.encode() for text in (session, source, str(transcript), str(folder))
     )
@@ -46,7 +44,7 @@ def heard(state: State, folder: Path, session: str, transcript: Path, source: st
     return begin_call(state, payload, payload.event, place, str(folder), time.monotonic() + LONG_S)
 
 
-def answered(state: State, call: hooks.Call) -> bool:
+def answered(state: State, call: HookCall) -> bool:
     """True if the start is answered although no job ends."""
     answers: list[Answer] = []
     thread = threading.Thread(target=lambda: answers.append(hooks.answer_start(state, call)), daemon=True)

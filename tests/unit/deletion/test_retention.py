@@ -1,15 +1,15 @@
 """Due times of retention: daily, never by a clock far ahead."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
+import pytest
+
 from memlayer.deletion.erase import Erasure
-from memlayer.deletion.retention import DAY_MS, Retention, RetentionRules
+from memlayer.deletion.forget import DAY_MS, Retention, RetentionRules
 from memlayer.notes.reading_log import ReadingLog
 from memlayer.records.tombstones import Tombstones
-from tests.support.turns_in_memory import T0_MS, NoCache, TurnsInMemory
+from tests.support.turns_in_memory import T0_MS, TurnsInMemory
 
 HOUR_MS = DAY_MS // 24
 RULES = RetentionRules(conversation_days=30)
@@ -23,7 +23,7 @@ class Aging(TurnsInMemory):
         super().__init__(home)
         self.home = home
         self.turn("s1", "p1", "배포는 언제 하지?", "화요일에 합니다.")
-        erasure = Erasure(str(home), self.store, NoCache(), self.sessions, ReadingLog(str(home)), self.tasks)
+        erasure = Erasure(str(home), self.sessions, ReadingLog(str(home)), self.tasks)
         self.retention = Retention(str(home), self.store, erasure, Tombstones(str(home)))
 
     def is_due(self, at: int) -> bool:
@@ -42,13 +42,14 @@ def test_retention_is_due_once_a_day(home: Path) -> None:
     assert aging.is_due(2 * HOUR_MS + DAY_MS)
 
 
-def test_clock_far_ahead_makes_nothing_due(home: Path) -> None:
+def test_clock_far_ahead_makes_nothing_due(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     aging = Aging(home)
     ahead = 400 * DAY_MS
     assert not aging.is_due(ahead)
     aging.stamp(DAY_MS)
     assert not aging.is_due(ahead)
     # A time by it counts once the clock has stood for an hour: nobody has set it right.
+    monkeypatch.setattr(aging.consolidator, "now_ms", lambda: T0_MS + ahead)
     aging.turn("s1", "p2", "What time is it?", "Late.", at=ahead)
     assert not aging.is_due(ahead + HOUR_MS // 2)
     assert aging.is_due(ahead + 2 * HOUR_MS)

@@ -1,7 +1,5 @@
 """The person's side of the socket: replies, errors, waiting, foreign users."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

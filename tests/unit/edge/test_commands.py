@@ -1,7 +1,5 @@
 """Slash commands: each runs an existing verb with any typed words."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
@@ -18,23 +16,16 @@ from memlayer.edge.capture.spool import VERB_OF
 from tests.support.cli_process import MEMORY, Cli
 from tests.support.processes import HookRunner
 from tests.support.scripted_daemon import ScriptedDaemon
+from tests.support.tables import tables
+
+TABLES = tables("edge/commands")
 
 ROOT = Path(__file__).resolve().parents[3]
 COMMANDS = sorted((ROOT / "commands").glob("*.md"))
 SHELL = re.compile(r"^```!\n(.*?)^```", re.MULTILINE | re.DOTALL)
 WORDED = sorted(VERB_OF.keys() - {"memory-view"})  # which takes none, and is the person's alone
 NO_SESSIONS: dict[str, Any] = {"sessions": {"sessions": [], "total": 0}}
-HARD = {
-    "a fence": "before ``` after\n```\nand 더\n```!\ntouch owned\n```\nlast",
-    "backslashes": "My\\ Documents is C:\\Users\\kim\\내 문서 \\",
-    "quotes": "it's \"quoted\" and 'so' on",
-    "a shell's own": "$(touch owned) `touch owned` ${HOME} $0 $ARGUMENTS ; rm -rf x | y > z &",
-    "an end marker": "one\nMEMLAYER_0f-1\ntwo\nEOF\nthree",
-    "exclamation marks": "stop! !! !`touch owned` \\!",
-    "options": "--help --json -- -x",
-    "Korean": "배포는 항상 화요일 오전에 한다! “따옴표” — ㅋㅋ",
-    "other letters": "na\u00efve \u00a0 caf\u0065\u0301 \U0001f680 日本語",
-}
+HARD = TABLES["hard"]
 
 
 def parts(path: Path) -> tuple[dict[str, str], str]:
@@ -118,6 +109,80 @@ def test_words_are_searched_whole(words: str, hook: HookRunner, memlayer: Cli, p
     [(_, request)] = daemon.heard
     assert request["query"] == words.strip()
     assert request["project_dir"] == str(project)
+
+
+@pytest.mark.parametrize(("typed", "query", "asked"), TABLES["options_are_taken_as_in_a_terminal"])
+def test_options_are_taken_as_in_a_terminal(
+    hook: HookRunner, memlayer: Cli, typed: str, query: str, asked: dict[str, Any]
+) -> None:
+    expand(hook, "memory-search", typed)
+    with ScriptedDaemon(hook.home, {"search": lambda _: {"mode": "lexical", "why": "", "hits": []}}) as daemon:
+        assert memlayer("slash", "memory-search", "0f-1").returncode == 0
+    [(_, request)] = daemon.heard
+    wanted = {"project_dir": str(hook.project), **asked}
+    assert request["query"] == query and {name: request[name] for name in wanted} == wanted
+
+
+@pytest.mark.parametrize(("typed", "text"), TABLES["what_is_remembered_has_its_options_before_it"])
+def test_what_is_remembered_has_its_options_before_it(hook: HookRunner, memlayer: Cli, typed: str, text: str) -> None:
+    events: list[dict[str, Any]] = []
+
+    def answer(_: dict[str, Any]) -> dict[str, Any]:
+        events.extend(json.loads(Path(path).read_text("utf-8")) for path in spool.waiting(str(hook.home)))
+        return {"memory": MEMORY, "is_new": True}
+
+    expand(hook, "memory-remember", typed)
+    with ScriptedDaemon(hook.home, {"remember": answer, **NO_SESSIONS}):
+        assert memlayer("slash", "memory-remember", "0f-1").returncode == 0
+    [event] = events
+    assert (event["text"], event["detail"]) == (text, "global" if typed[:8] == "--global" else "")
+
+
+@pytest.mark.parametrize(
+    ("command", "typed", "names"),
+    TABLES["a_word_that_is_not_known_is_told_those_that_are"],
+)  # fmt: skip
+def test_a_word_that_is_not_known_is_told_those_that_are(
+    hook: HookRunner, memlayer: Cli, command: str, typed: str, names: str
+) -> None:
+    expand(hook, command, typed)
+    with ScriptedDaemon(hook.home, {}) as daemon:
+        done = memlayer("slash", command, "0f-1")
+    assert (done.returncode, done.stdout, daemon.heard) == (2, "", [])
+    assert names in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "command", ["memory-search 배포", "memory-list", "memory-tasks", "memory-review", "memory-forget 배포"]
+)
+def test_a_project_where_memory_is_off_is_told_so(hook: HookRunner, memlayer: Cli, command: str) -> None:
+    (hook.project / ".memlayer.yaml").write_text("enabled: false\n")
+    name, _, typed = command.partition(" ")
+    expand(hook, name, typed)
+    answers = {
+        "search": {"mode": "lexical", "hits": []}, "list": {"memories": [], "total": 0}, "tasks": {"tasks": []},
+        "review": {"items": [], "task_questions": []}, "forget": {"unknown": ["배포"]},
+    }  # fmt: skip
+    with ScriptedDaemon(hook.home, answers):
+        done = memlayer("slash", name, "0f-1")
+    assert done.returncode == 0 and done.stdout
+    assert done.stderr.count("Memory is switched off here") == 1 and ".memlayer.yaml" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "verb", [("show", "a7Bc3x"), ("list", "--json"), ("search", "배포", "--json"), ("stats", "--json")]
+)
+def test_a_project_that_is_off_is_told_for_ids_and_json_too(
+    hook: HookRunner, memlayer: Cli, verb: tuple[str, ...]
+) -> None:
+    answers = {"search": {"hits": []}, "list": {"memories": []}, "show": {"unknown": ["a7Bc3x"]}, "stats": {}}
+    with ScriptedDaemon(hook.home, answers):
+        assert "switched off" not in memlayer(*verb).stderr
+        (hook.project / ".memlayer.yaml").write_text("enabled: false\n")
+        done = memlayer(*verb)
+        elsewhere = memlayer("list", "--all-projects")
+    assert done.stderr.count("Memory is switched off here") == 1 and "switched off" not in done.stdout
+    assert "switched off" not in elsewhere.stderr  # not asked of this project
 
 
 def test_lone_surrogate_is_replaced(hook: HookRunner, memlayer: Cli) -> None:

@@ -1,7 +1,5 @@
 """Numbers with their nouns and verbs: one or many."""
 
-from __future__ import annotations
-
 import pytest
 
 from memlayer.edge.counting import counted

@@ -1,7 +1,5 @@
 """Installing packages: failures, the lock."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path
@@ -38,7 +36,18 @@ def test_broken_runtime_has_problem(tmp_path: Path) -> None:
          UNREACHABLE + "Request failed"),
         (["SSLError(SSLCertVerificationError: CERTIFICATE_VERIFY_FAILED)"], UNREACHABLE),
         (["ERROR: 401 Client Error: Unauthorized for url"], UNREACHABLE),
-        (["ERROR: No matching distribution found for x==1"], "the package index has no build for this machine"),
+        (["ERROR: Could not find a version that satisfies the requirement x==1 (from versions: 0.8, 0.9)",
+          "ERROR: No matching distribution found for x==1"], "the package index has no build for this machine"),
+        (["  cause: Because x==1 has no wheels with a matching platform tag"], "the package index has no build"),
+        # pip says no more where a server answers 500, 404 or with a page of the hotel
+        (["ERROR: Could not find a version that satisfies the requirement x==1 (from versions: none)",
+          "ERROR: No matching distribution found for x==1"], "the package index does not answer, or has no build"),
+        (["error: No solution found", "  cause: Because x was not found in the package registry"],
+         "the package index does not answer, or has no build"),
+        (["error: Failed to fetch: http://index/simple/x/", "  cause: HTTP status server error (503)"], UNREACHABLE),
+        (["WARNING: Retrying after connection broken by 'RemoteDisconnected'", "ERROR: No matching distribution"],
+         UNREACHABLE),
+        (["ERROR: Could not install packages due to an OSError: Exceeded 30 redirects."], UNREACHABLE),
         (["Downloading proxy-tools (403 kB)", "ERROR: [Errno 28] No space left on device"], "[Errno 28] No space"),
         (["ERROR: THESE PACKAGES DO NOT MATCH THE HASHES"], "THESE PACKAGES DO NOT MATCH"),
         (["Traceback (most recent call last):", "ImportError: libx.so: cannot open"], "ImportError: libx.so"),

@@ -1,9 +1,8 @@
 """The MCP server's protocol: handshake, schemas, malformed lines, end of input; no daemon needed."""
 
-from __future__ import annotations
-
 import json
 import random
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,9 @@ from memlayer.edge.ipc import protocol
 from memlayer.edge.mcp import MAX_LINE_BYTES, PROTOCOLS
 from tests.support.mcp_client import McpServer
 from tests.support.scripted_daemon import ScriptedDaemon
+from tests.support.tables import tables
+
+TABLES = tables("edge/mcp_server")
 
 
 @pytest.fixture
@@ -53,32 +55,73 @@ def test_missing_runtime_is_an_error_text(server: McpServer) -> None:
     assert "memlayer setup" in server.call("mem-search", query="배포")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        ({}, "query is missing"),
-        ({"query": ""}, "query is missing"),
-        ({"query": 7}, "query: a string is expected"),
-        ({"query": "x", "limit": "many"}, "limit: a number is expected"),
-        ({"query": "x", "limit": True}, "limit: a number is expected"),
-        ({"query": "x", "kind": "메모"}, "kind: one of turn, settled, day, note, task is expected"),
-        ([1], "arguments: an object is expected"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "says"), TABLES["bad_arguments_are_named"])
 def test_bad_arguments_are_named(arguments: Any, says: str) -> None:
-    with pytest.raises(ValueError, match=says):
+    with pytest.raises(ValueError, match="^" + re.escape(says)) as bad:
         mcp.checked(mcp.BY_NAME["mem-search"], arguments)
+    assert "\n" not in str(bad.value) and len(str(bad.value)) < 200
 
 
-def test_arguments_of_models_are_taken() -> None:
-    checked = mcp.checked
-    assert checked(mcp.BY_NAME["mem-details"], {"ids": "a7Bc3x, b8Cd4y"}) == {"ids": ["a7Bc3x", "b8Cd4y"]}
-    assert checked(mcp.BY_NAME["mem-search"], {"query": "배포", "limit": "99", "other": 1}) == {
-        "query": "배포",
-        "limit": 20,
+UNSET = [
+    None,
+    "",
+    " \t",
+    "null",
+    "None",
+    "UNDEFINED",
+    "nil",
+    '""',
+    "''",
+    "[]",
+    "{}",
+    "없음",
+    [],
+    {},
+    [""],
+    [None],
+    {"id": ""},
+]
+
+
+@pytest.mark.parametrize("unset", UNSET, ids=repr)
+def test_what_means_nothing_is_unset(unset: Any) -> None:
+    for tool, needed in (("mem-search", {"query": "배포 요일"}), ("mem-remember", {"text": "배포는 화요일이다"})):
+        others = {name: unset for name in mcp.BY_NAME[tool]["inputSchema"]["properties"] if name not in needed}
+        assert mcp.checked(mcp.BY_NAME[tool], {**others, **needed}) == needed
+    for tool in ("mem-timeline", "mem-details"):
+        asked = {"ids": ["a7Bc3x"], "window": unset, "from": unset}
+        assert mcp.checked(mcp.BY_NAME[tool], asked) == {"ids": ["a7Bc3x"]}
+        with pytest.raises(ValueError, match="ids is missing: a list of ids"):
+            mcp.checked(mcp.BY_NAME[tool], {"ids": unset})
+    assert mcp.checked(mcp.BY_NAME["mem-search"], {"query": unset, "error": "KeyError: 'x'"}) == {
+        "error": "KeyError: 'x'"
     }
-    with pytest.raises(ValueError, match="at most 20"):
-        checked(mcp.BY_NAME["mem-details"], {"ids": ["x"] * 21})
+
+
+@pytest.mark.parametrize("word", ["null", "undefined", "None"])
+def test_a_query_for_such_a_word_stays(word: str) -> None:
+    """Whoever asks for nothing else means the word."""
+    assert mcp.checked(mcp.BY_NAME["mem-search"], {"query": word, "kind": "note"}) == {"query": word, "kind": "note"}
+
+
+@pytest.mark.parametrize(("tool", "given", "taken"), TABLES["arguments_of_one_meaning_are_taken"])
+def test_arguments_of_one_meaning_are_taken(tool: str, given: Any, taken: Any) -> None:
+    assert mcp.checked(mcp.BY_NAME[tool], given) == taken
+
+
+def test_ids_are_bounded() -> None:
+    with pytest.raises(ValueError, match="ids: at most 20"):
+        mcp.checked(mcp.BY_NAME["mem-details"], {"ids": ["x"] * 21})
+
+
+@pytest.mark.parametrize("depth", [900, 100_000])
+def test_deep_arguments_are_refused(depth: int) -> None:
+    deep: Any = ["a", "b"]
+    for _ in range(depth):
+        deep = ["배포", deep]
+    for name in ("query", "limit", "file"):
+        with pytest.raises(ValueError, match="^%s: " % name):
+            mcp.checked(mcp.BY_NAME["mem-search"], {"query": "x", name: deep})
 
 
 def test_unknown_tool_is_an_error_text(server: McpServer) -> None:
@@ -107,18 +150,7 @@ def test_unexpected_error_without_log_is_answered(server: McpServer, home: Path)
         assert server.call("mem-search", query="배포").startswith("Error: mem-search failed inside memlayer")
 
 
-@pytest.mark.parametrize(
-    ("params", "says"),
-    [
-        ({"name": "mem-search", "arguments": "배포"}, "arguments: an object is expected"),
-        ({"name": "mem-search", "arguments": [{}]}, "arguments: an object is expected"),
-        ({"name": "mem-search", "arguments": {"query": {"text": "x"}}}, "query: a string is expected"),
-        ({"name": "mem-details", "arguments": {"ids": {"a": 1}}}, "ids: a list of ids is expected"),
-        ({"arguments": {"query": "x"}}, "there is no tool None"),
-        ({"name": {"a": "배포"}}, "there is no tool"),
-        (None, "there is no tool None"),
-    ],
-)
+@pytest.mark.parametrize(("params", "says"), TABLES["bad_shape_of_call_is_an_error_text"])
 def test_bad_shape_of_call_is_an_error_text(server: McpServer, params: Any, says: str) -> None:
     result = server.ask("tools/call", params)["result"]
     assert result["isError"] and result["content"][0]["text"].startswith("Error: ")
@@ -176,6 +208,31 @@ def test_malformed_lines_break_nothing(server: McpServer) -> None:
     server.send(json.dumps({"jsonrpc": "2.0", "id": "last", "method": "ping"}).encode())
     while server.answer().get("id") != "last":
         pass
+    assert server.close() == 0
+
+
+CALL = '"method": "tools/call", "params": {"name": "mem-search", "arguments": {"id": 9, "query": "%s"}}'
+
+
+@pytest.mark.parametrize(
+    ("line", "number"),
+    [
+        ('{"jsonrpc": "2.0", "id": 7, %s}' % CALL, 7),
+        ('{%s, "jsonrpc": "2.0", "id": 7}' % CALL, 7),  # as the SDK of TypeScript writes it
+        ('{"id":"요청-1","jsonrpc":"2.0",%s}' % CALL, "요청-1"),
+        ('  {%s,"id":"b-2"}  ' % CALL, "b-2"),
+        ('{"id": -3, %s}' % CALL, -3),
+        ("{%s}" % CALL, None),
+        ('{"id": [7], %s}' % CALL, None),
+        ('{"method": "%s id: 5"}', None),
+    ],
+)
+def test_line_that_is_too_long_is_answered_by_its_id(server: McpServer, line: str, number: object) -> None:
+    for words in ("결제 " * 400_000, "x" * MAX_LINE_BYTES, '{\\"id\\": 4} ' * 90_000):
+        server.send((line % words).encode())
+        answer = server.answer()
+        assert answer["id"] == number and "longer than 1048576 bytes" in answer["error"]["message"]
+    assert server.ask("ping")["result"] == {}
     assert server.close() == 0
 
 

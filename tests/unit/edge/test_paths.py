@@ -1,7 +1,5 @@
 """Durable writes."""
 
-from __future__ import annotations
-
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

@@ -1,7 +1,5 @@
 """redact, strip_own_blocks and plain: removals, survivors, time."""
 
-from __future__ import annotations
-
 import base64
 import random
 import time
@@ -10,6 +8,9 @@ import pytest
 
 from memlayer.edge.capture.payload import MAX_EVENT_CHARS, clean, read_payload
 from memlayer.edge.redaction.privacy import PRIVATE, plain, redact, strip_own_blocks
+from tests.support.tables import tables
+
+TABLES = tables("edge/privacy")
 
 # --- long texts: only the kept parts are searched
 
@@ -53,69 +54,12 @@ def test_key_block_crosses_the_cut() -> None:
 # --- private spans
 
 
-@pytest.mark.parametrize(
-    ("text", "kept"),
-    [
-        ("a <private>SECRET</private> b", "a %s b"),
-        ("a <PRIVATE>SECRET</Private> b", "a %s b"),
-        ('a <private reason="pay" x=1>SECRET</private> b', "a %s b"),
-        ('a <private note="a>b <c">SECRET</private> b', "a %s b"),
-        ("a < private >SECRET</ private > b", "a %s b"),
-        ("a <private\n>SECRET\nSECRET</private\n> b", "a %s b"),
-        ("a <private>SECRET <private>SECRET</private> SECRET</private> b", "a %s b"),
-        ("a <private>SECRET [private]SECRET[/private]</private> b", "a %s b"),
-        ("a <private>SECRET [private] SECRET</private> b", "a %s b"),
-        ("a <private>SECRET\n\nSECRET", "a %s"),
-        ("a <private>SECRET<private>SECRET</private>SECRET", "a %s"),
-        ("a [private]SECRET[/private] b", "a %s b"),
-        ("a [ Private ]SECRET[/PRIVATE] b", "a %s b"),
-        ("a [private] SECRET", "a %s"),
-        ("a <!-- private -->SECRET<!-- /private --> b", "a %s b"),
-        ("a <!--private-->SECRET", "a %s"),
-        ("```\nx = 1\n<private>SECRET</private>\n```", "```\nx = 1\n%s\n```"),
-        ("`<private>SECRET</private>` b", "`%s` b"),
-        ("key:<private>SECRET</private>b", "key:%sb"),
-        ("my<private>SECRET", "my%s"),
-        ("비밀은<private>SECRET 비밀</private>이다", "비밀은%s이다"),
-        ("a <private my note>SECRET</private> b", "a %s b"),
-        ("a <private/> b <private>SECRET", "a <private/> b %s"),
-        ("a <private/>SECRET</private> b", "a %s b"),
-        ("a <private />SECRET 비밀</private> b <private/>", "a %s b <private/>"),
-        ('a <private why="pay"/>SECRET</private> b', "a %s b"),
-        ("a <private/>SECRET[/private] b", "a %s b"),
-        ("a [private/]SECRET[/private] b", "a %s b"),
-        ("a [private: 급여]SECRET[/private] b", "a %s b"),
-        ("a <!-- private/ -->SECRET<!-- /private --> b", "a %s b"),
-        ("a &lt;private/&gt;SECRET&lt;/private&gt; b", "a %s b"),
-        ("a \\u003cprivate\\u003eSECRET\\u003c/private\\u003e b", "a %s b"),
-        ("가 ＜ｐrivate／＞SECRET 비밀＜／ｐｒｉｖate＞ 나", "가 %s 나"),
-        ("가 〈private〉SECRET 비밀〈/private〉 나", "가 %s 나"),
-        ("a <private>SECRET<private/>SECRET</private> b", "a %s b"),
-        ("a <private/>SECRET</private", "a %s"),
-        ("a <private>SECRET</private> b <private></private>", "a %s b "),
-        ("a <private,>SECRET</private> b", "a %s b"),
-        ("a <private:>SECRET 비밀</private> b", "a %s b"),
-        ("가 ［private］SECRET 비밀［/private］ 나", "가 %s 나"),
-        ("가 ［private］SECRET", "가 %s"),
-        ("가 ＜ｐｒｉｖａｔｅ＞SECRET＜／ｐｒｉｖａｔｅ＞ 나", "가 %s 나"),
-        ("가 &lt;private&gt;SECRET 비밀&lt;/private&gt; 나", "가 %s 나"),
-    ],
-)
+@pytest.mark.parametrize(("text", "kept"), TABLES["private_spans_go"])
 def test_private_spans_go(text: str, kept: str) -> None:
     assert redact(text) == kept % PRIVATE
 
 
-@pytest.mark.parametrize(
-    ("text", "kept"),
-    [
-        ("a <private></private>b", "a b"),
-        ("a <private>\n</private> b", "a  b"),
-        ("a <private>[private][/private]</private>b", "a b"),
-        ("비밀은 <private/></private>없다", "비밀은 없다"),
-        ("끝 <private>  ", "끝 "),
-        ("<!-- private --><!-- /private -->", ""),
-    ],
-)
+@pytest.mark.parametrize(("text", "kept"), TABLES["empty_span_leaves_no_marker"])
 def test_empty_span_leaves_no_marker(text: str, kept: str) -> None:
     assert redact(text) == kept
 
@@ -127,26 +71,7 @@ def test_empty_span_is_no_event() -> None:
         assert found.event is None and found.problem
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "private int x; a < private_value; b > c",
-        "List<Private> soldiers; more",
-        "<privateKey>name</privateKey> stays",
-        "ssh -i <private key> host, then more",
-        "wrap it in `<private>` and it is dropped",
-        "[private](https://docs.local) explains it",
-        "settings[private] is true",
-        "<!-- private methods below --> text",
-        "a stray </private> and [/private]",
-        "an <private/> by itself, and [private: true]",
-        "이건 private 저장소야",
-        "&lt;private&gt; 접근자를 화면에 보여줘",
-        "List&lt;Private&gt; 타입",
-        "a <private, public> b",
-        "［privacy］ 항목",
-    ],
-)
+@pytest.mark.parametrize("text", TABLES["word_private_is_no_span"])
 def test_word_private_is_no_span(text: str) -> None:
     assert redact(text) == text
 
@@ -157,17 +82,7 @@ def test_word_private_is_no_span(text: str) -> None:
 @pytest.mark.parametrize(
     "sign", ["\u200b", "\xad", "\u2060", "\u200d", "\ufeff", "\u200b\u200c", "\x07", "\ufe0f", "\u202e"]
 )
-@pytest.mark.parametrize(
-    ("text", "secret"),
-    [
-        ("AK|IA7LRWFVEALKXWKKXZ 로 업로드", "7LRWFVEALKXW"),
-        ("AKIA7LRWF|VEALKXWKKXZ", "VEALKXWKKXZ"),
-        ("pass|word: Qw3rty77!", "Qw3rty77!"),
-        ("비밀|번호는 tkfkd1004!야", "tkfkd1004!"),
-        ("postgres://app|:Tr0ub4dor@db/shop", "Tr0ub4dor"),
-        ("<priv|ate>우리끼리</private>", "우리끼리"),
-    ],
-)
+@pytest.mark.parametrize(("text", "secret"), TABLES["invisible_character_hides_nothing"])
 def test_invisible_character_hides_nothing(text: str, secret: str, sign: str) -> None:
     out = clean(text.replace("|", sign))
     assert secret not in plain(out).replace(sign, "")
@@ -178,16 +93,7 @@ def test_terminal_colours_hide_nothing() -> None:
     assert "7LRWFVEALKXW" not in plain(out) and "Qw3rty77!" not in plain(out)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "👨‍👩‍👧 가족 ❤️ 와 1️⃣ 🏴\U000e0067\U000e0062\U000e007f 그리고 ☎️ 끝",
-        "می‌خواهم نامه‌ای بنویسم",
-        "क्‍ष और र्‍य",
-        "\u202bשלום\u202c",
-        "葛\U000e0100飾区",
-    ],
-)
+@pytest.mark.parametrize("text", TABLES["joiners_of_scripts_and_emoji_stay"])
 def test_joiners_of_scripts_and_emoji_stay(text: str) -> None:
     assert redact(text) == text
 
@@ -230,18 +136,7 @@ def test_own_blocks_are_stripped(text: str, kept: str) -> None:
     assert strip_own_blocks(text) == kept
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "what does the [Memory context] block hold?",
-        "[Memory context]\nis a header, and [mem:id] a citation.",
-        "We moved to ClickHouse [mem:x9Yz2w], so the old query is gone.",
-        "- Database: ClickHouse since March [mem:x9Yz2w]",
-        "- [mem:x9Yz2w] says ClickHouse",
-        "- [mem:x9Yz2w] 2026-11-19 was the day",
-        "- a list\n- without citations",
-    ],
-)
+@pytest.mark.parametrize("text", TABLES["talk_about_memories_stays"])
 def test_talk_about_memories_stays(text: str) -> None:
     assert strip_own_blocks(text) == text
 

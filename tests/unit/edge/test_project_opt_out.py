@@ -3,8 +3,7 @@
 A hook has no YAML parser and must see it.
 """
 
-from __future__ import annotations
-
+import json
 import subprocess
 from pathlib import Path
 
@@ -16,36 +15,26 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from memlayer.config.files import read_untrusted
+from memlayer.config.load import load_project_settings
 from memlayer.config.model import ProjectSettings
 from memlayer.edge.home.project import SETTINGS_NAME, enabled
 from memlayer.edge.home.project_env import is_disabled
+from tests.support.cli_process import Cli
 from tests.support.processes import Daemon, HookRunner
 from tests.support.repositories import git, repository
+from tests.support.tables import tables
+
+TABLES = tables("edge/project_opt_out")
 
 ROOT = Path(__file__).resolve().parents[3]
-OFF = [
-    "enabled: false", "enabled : false", "enabled:\n  false", "'enabled': false", '"enabled": false',
-    "enabled: 'False'", "enabled: !!bool false", "enabled: !!bool 'no'", "enabled: OFF # 끔", "enabled: n",
-    "enabled: 0", "enabled: 0x0", "enabled: >-\n  false", "&a enabled: false",
-    "!!str enabled: false", "? enabled\n: false", "{enabled: false}",
-    '{"enabled": false}', "{recall: {},\n enabled: no}", "--- {enabled: false}", "---\nenabled: false",
-    "%YAML 1.1\n---\nenabled: false", "  recall: {}\n  enabled: false", "enabled: true\nenabled: false",
-    "recall:\n  enabled: true\nenabled: false",
-    '"en\\u0061bled": false', '{"en\\x61bled": false}',
-    "# 한글\r\nenabled: false\r\n", "한글: 값\u2028enabled: false", "\ufeff\ufeffenabled: false",
-]  # fmt: skip
+OFF = TABLES["off"]
 # The daemon's parser refuses aliases, which can blow a file up; the author meant it all the same.
 REFUSED = ["base: &b {enabled: false}\n<<: *b", "<<: {enabled: false}", "a: &a false\nenabled: *a",
            "a: &a enabled\n*a : false"]  # fmt: skip
 # No parser takes these for false, but whoever wrote them may have meant it.
 IN_DOUBT = ["enabled:\tfalse", "\tenabled: false", "enabled: false;", "enabled = false", "Enabled: false",
             "enabled：false", "enabled: disabled", "enabled:", "enabled: 아니오"]  # fmt: skip
-ON = [
-    "", "# enabled: false", "enabled: true", "enabled: Yes", "'enabled': \"on\" # 켬", "enabled: !!bool true",
-    "{enabled: true}", '{"recall": {"max_entries": 2}, "enabled": true}', "recall: {enabled: false}",
-    "recall:\n  enabled: false", "---\nrecall:\n    enabled: false\n", "설정: 값", "[[[[", "recall: [",
-    "recall.enabled: false", "enabled_tools: 0",
-]  # fmt: skip
+ON = TABLES["on"]
 
 
 def write_settings(folder: Path, raw: bytes) -> Path:
@@ -88,6 +77,16 @@ def test_utf_16_is_read(tmp_path: Path, encoding: str) -> None:
     assert enabled(str(write_settings(tmp_path, "enabled: true\r\n".encode(encoding))))
 
 
+@pytest.mark.parametrize("kilobytes", [64, 1_100])
+@pytest.mark.parametrize("end", ["enabled: false", "enabled: true", ""])
+def test_file_that_nobody_reads_to_its_end_switches_off(tmp_path: Path, kilobytes: int, end: str) -> None:
+    line = "# 결제 모듈의 설정이다.\n".encode()
+    write_settings(tmp_path, line * (kilobytes * 1024 // len(line) + 1) + end.encode())
+    assert not enabled(str(tmp_path)) and not load_project_settings(str(tmp_path)).enabled
+    [warning] = load_project_settings(str(tmp_path)).warnings
+    assert "longer than 65536 bytes, so nothing is kept where it holds: shorten it" in warning
+
+
 @pytest.mark.parametrize("text", ON)
 def test_other_settings_leave_it_on(tmp_path: Path, text: str) -> None:
     assert enabled(str(write_settings(tmp_path, text.encode())))
@@ -127,6 +126,36 @@ def test_opted_out_turn_is_not_kept(hook: HookRunner, home: Path, project: Path,
         hook.turn("s1", "p1", "결제 포트는 8443", "네")
         daemon.settle()
         assert daemon.call("stats")["events"] == 0
+
+
+@pytest.mark.parametrize("at", ["packages/결제", "packages"])
+@pytest.mark.parametrize("has_daemon", [False, True], ids=["no daemon", "daemon"])
+def test_sub_folder_where_a_session_starts_is_off(
+    hook: HookRunner, home: Path, project: Path, at: str, has_daemon: bool
+) -> None:
+    """Its own settings, or those of a folder above it, switch a sub-folder off."""
+    git(project, "init", "-q")
+    below = project / "packages" / "결제"
+    below.mkdir(parents=True)
+    (project / at / SETTINGS_NAME).write_text("enabled: false\n", "utf-8")
+
+    def told() -> None:
+        hook.turn("s1", "p1", "결제 포트는 8443", "네")
+        hook.environment["CLAUDE_PROJECT_DIR"] = str(below)
+        hook.turn("s2", "p2", "출시 암호는 bluebird 입니다", "네")
+
+    if not has_daemon:
+        told()
+        assert "8443" in str(hook.spooled) and "bluebird" not in str(hook.spooled)
+        return
+    with Daemon(ROOT, home) as daemon:
+        told()
+        daemon.settle()
+        kept = json.dumps(daemon.call("list"), ensure_ascii=False)
+        assert "8443" in kept and "bluebird" not in kept
+    done = Cli(home, below)("doctor")
+    assert f"by {project / at / SETTINGS_NAME}: nothing is stored there" in " ".join(done.stdout.split())
+    assert "switched off" not in Cli(home, project)("doctor").stdout
 
 
 def _worktree(tmp_path: Path, *, inside: bool) -> tuple[Path, Path]:

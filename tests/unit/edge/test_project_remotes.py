@@ -1,7 +1,5 @@
 """Remotes as keys of a project; relative remotes are none."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

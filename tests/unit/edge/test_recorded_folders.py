@@ -1,7 +1,5 @@
 """Folders as transcripts and hooks record them: of Windows, of WSL, relative, of another home."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

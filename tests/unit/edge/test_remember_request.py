@@ -1,13 +1,12 @@
 """The request before a compaction, told apart from other messages."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
 import pytest
 
-from memlayer.edge.capture.payload import REQUEST, continuation, hook_reply, is_no_reply, is_request, read_payload
+from memlayer.edge.capture.hosts import CLAUDE
+from memlayer.edge.capture.payload import REQUEST, continuation, is_no_reply, is_request, read_payload
 from memlayer.transcripts.reader import read_turns
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "host"
@@ -57,6 +56,6 @@ def test_continued_stop_keeps_real_answer() -> None:
 
 
 def test_compaction_hooks_print_plain_text() -> None:
-    assert hook_reply("pre_compact", "두 줄을\n 한 줄로  ", "a notice") == "두 줄을 한 줄로".encode()
-    assert hook_reply("pre_compact", "", "a notice") == b""
-    assert hook_reply("post_compact", "x", "a notice") == b""
+    assert CLAUDE.output("pre_compact", "두 줄을\n 한 줄로  ", "a notice") == "두 줄을 한 줄로".encode()
+    assert CLAUDE.output("pre_compact", "", "a notice") == b""
+    assert CLAUDE.output("post_compact", "x", "a notice") == b""

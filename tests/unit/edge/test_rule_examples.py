@@ -1,7 +1,5 @@
 """Example tokens of public scanner rules: each is hidden, or named here."""
 
-from __future__ import annotations
-
 import json
 import re
 import re._parser as sre_parse  # type: ignore[import-not-found]
@@ -12,6 +10,7 @@ import pytest
 from memlayer.edge.redaction.privacy import redact
 from memlayer.edge.redaction.shaped_secrets import LEAST_TOKEN, shapes_of
 from tests.support import rule_examples
+from tests.support.tables import tables
 from tests.unit.edge.test_secrets import piece_left
 
 DATA = Path(__file__).parents[2] / "data" / "rule_examples.jsonl"
@@ -23,19 +22,7 @@ AROUND = (
 )  # fmt: skip
 
 # Beginning of a token -> why it may stay. (Public: the issuer calls it so, every visitor of a page can read it.)
-LEFT = {
-    "FLWPUBK_TEST-": "public",
-    "live_pub_": "public",
-    "test_pub_": "public",
-    "pubkey-": "public",
-    "pk.": "public",
-    "NRJS-": "public",
-    "phc_": "public",
-    "test_": "a key for tests, and much code has test_ in it; hidden beside a name",
-    "eyG": "a header that is no JSON: a real one begins with eyJ",
-    "EAAA": "EAAA and 22 letters are common in base64; issued ones have 60",
-    "s.": "`s.` stands in any text; tokens since Vault 1.10 begin with hvs.",
-}
+LEFT = tables("edge/rule_examples")["left"]
 
 
 def hidden(example: dict[str, str], around: str) -> bool:

@@ -1,7 +1,5 @@
 """Prompts that a person typed, told from those of a run."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -106,18 +104,6 @@ def test_record_tells_a_run(facts: dict[str, Any], is_run: bool, tmp_path: Any) 
     path.write_text(json.dumps({**line, **facts}) + "\n")
     [record] = read_turns(str(path))
     assert record.is_run is is_run
-
-
-def test_prompt_of_a_subagent_is_a_runs_unless_a_person_typed_it(tmp_path: Any) -> None:
-    path = tmp_path / "agent-1.jsonl"
-    line = {"type": "user", "sessionId": "s1", "entrypoint": "cli", "isSidechain": True, "agentId": "a1"}
-    rows = [
-        {**line, "uuid": uuid, "message": {"content": uuid}, **more}
-        for uuid, more in (("u1", {}), ("u2", {"origin": HUMAN}))
-    ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert [record.is_run for record in read_turns(str(path), sidechains=True)] == [True, False]
-    assert list(read_turns(str(path))) == []
 
 
 @pytest.mark.parametrize("version", VERSIONS)

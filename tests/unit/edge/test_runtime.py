@@ -1,7 +1,5 @@
 """Finding the runtime, choosing its Python, install environments; builds nothing."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import subprocess
@@ -151,17 +149,7 @@ def test_finding_runtime_imports_nothing_slow() -> None:
     )
     command = [sys.executable, "-I", "-S", "-c", code, str(ROOT)]
     loaded = set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
-    assert not loaded & {
-        "subprocess",
-        "typing",
-        "json",
-        "re",
-        "shutil",
-        "hashlib",
-        "logging",
-        "dataclasses",
-        "fcntl",
-    }
+    assert not loaded & {"subprocess", "typing", "json", "re", "shutil", "hashlib", "logging", "dataclasses", "fcntl"}
 
 
 # choosing a Python
@@ -236,13 +224,7 @@ def test_install_environment_keeps_indexes() -> None:
         "PATH": "/bin", "PIP_INDEX_URL": "u", "https_proxy": "p", "UV_INDEX": "i", "SSL_CERT_FILE": "c",
         "PYTHONPATH": "x", "PYTHONHOME": "x", "PIP_TARGET": "x", "PIP_USER": "1", "VIRTUAL_ENV": "x",
     }  # fmt: skip
-    assert set(install.install_environ(given)) == {
-        "PATH",
-        "PIP_INDEX_URL",
-        "https_proxy",
-        "UV_INDEX",
-        "SSL_CERT_FILE",
-    }
+    assert set(install.install_environ(given)) == {"PATH", "PIP_INDEX_URL", "https_proxy", "UV_INDEX", "SSL_CERT_FILE"}
 
 
 def test_background_setup_gets_no_keys() -> None:

@@ -1,7 +1,5 @@
 """Commands that print a secret: nothing of their output is kept, on any way in."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path
@@ -14,6 +12,7 @@ from memlayer.edge.capture.tool_use import EVERY_TOOL, tool_event, without_secre
 from memlayer.edge.redaction.secret_commands import shows_secret
 from memlayer.text.word_lists import rows
 from memlayer.transcripts.lines import read_calls
+from tests.support.tables import tables
 
 COMMANDS = [(row[0] == "yes", row[1].replace("\\n", "\n")) for row in rows("tests.data", "secret_commands.tsv")]
 VALUE = "tide7Walnutkiln"  # no pattern knows it
@@ -35,22 +34,7 @@ def test_output_is_kept_of_the_others_alone(failed: bool) -> None:
         assert text.startswith("Bash") and text.endswith("took 84 ms"), command
 
 
-@pytest.mark.parametrize(
-    ("tool", "given", "shows"),
-    [
-        ("Read", {"file_path": "/srv/app/.env"}, True),
-        ("Read", {"file_path": "/home/kim/.ssh/id_ed25519"}, True),
-        ("Read", {"file_path": "/srv/app/src/password.ts"}, False),
-        ("Read", {"file_path": "/srv/앱/README.md"}, False),
-        ("mcp__vault__read", {"path": "kv/shop"}, True),
-        ("mcp__aws__get_parameter", {"name": "/prod/db/password"}, True),
-        ("mcp__shell__run", {"command": "op read op://x/y/z"}, True),
-        ("mcp__pg__query", {"sql": "select id, api_key from accounts"}, True),
-        ("mcp__pg__query", {"sql": "select id, email from accounts"}, False),
-        ("mcp__github__issue", {"title": "비밀번호 재설정 화면", "number": 7}, False),
-        ("BashOutput", {"bash_id": "b1"}, False),
-    ],
-)
+@pytest.mark.parametrize(("tool", "given", "shows"), tables("edge/secret_commands")["answers_of_other_tools"])
 def test_answers_of_other_tools(tool: str, given: dict[str, Any], shows: bool) -> None:
     text, _ = tool_event({"tool_name": tool, "tool_input": given, "tool_response": VALUE}, False, EVERY_TOOL)
     assert (VALUE in text) is not shows

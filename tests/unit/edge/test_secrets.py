@@ -1,7 +1,5 @@
 """Corpora of secrets, and the texts of tools and files around them."""
 
-from __future__ import annotations
-
 import json
 import random
 import shlex
@@ -10,7 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from memlayer.edge.capture.answers import answers_given
 from memlayer.edge.redaction.privacy import redact
+from tests.support.tables import tables
+
+TABLES = tables("edge/secrets")
 
 DATA = Path(__file__).parents[2] / "data"
 
@@ -107,16 +109,7 @@ def test_only_the_value_goes() -> None:
     assert redact('{"user": "a", "password": "hunter22"}') == '{"user": "a", "password": "[redacted:password]"}'
 
 
-@pytest.mark.parametrize(
-    ("product", "secret"),
-    [
-        ("ICS 주소는 1Password 'home' 금고에 넣어 두기로 했습니다.", "password는 'home'"),
-        ("비밀번호 칸과 `autocomplete`이 cc-로 시작하는 칸은 읽지 않습니다.", "비밀번호 칸에 `Zxcv!357` 넣어"),
-        ("개인키는 ATECC608B 안에서 만들어 밖으로 나오지 않습니다.", "개인키는 ATECC608Bx7 안됨"),
-        ('it lives in the 1Password "platform" vault', "my 1password is Zxcv!357"),
-        ("1Password CLI v2 is on the runner", "1Password: Zxcv!357"),
-    ],
-)
+@pytest.mark.parametrize(("product", "secret"), TABLES["product_field_and_place_stay"])
 def test_product_field_and_place_stay(product: str, secret: str) -> None:
     assert redact(product) == product
     assert "[redacted:" in redact(secret)
@@ -152,18 +145,49 @@ def test_words_before_a_tables_head_hide_no_column(said: str) -> None:
     assert "harbor" not in redact(said)
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "표: 이름 | 비밀번호\n---|---\n결제 | 없음\n",
-        "You said: name, password\nkim, unchanged\n",
-        "fields: user, token\nso we read both, then go on\n",
-        "설정: host | port\n---|---\ndb1 | 5432abc9\n",
-        "columns: user | password | note\n----|----|----\nci | ******** | rotated\n",
-        "def login(user, password):\n    return check(user, password)\n",
-        "for user, token in rows:\n    print(user, token)\n",
-        "순서: id, token\n첫째, 토큰을 지운다\n",
-    ],
-)
+@pytest.mark.parametrize("said", TABLES["words_before_a_table_hide_nothing_harmless"])
 def test_words_before_a_table_hide_nothing_harmless(said: str) -> None:
     assert redact(said) == said
+
+
+CHOSEN = ("Hq1x!mQ7zz", "Old1!pass", "q9$Tiger!x", "Mango^77x")
+NEAR_ITS_NAME = TABLES["near_its_name"]
+NO_PASSWORD = TABLES["no_password"]
+AWS_SECRET = "wJalrXUtnFEMI9K7MDENGbPxRfiCYzQ8m2n4p601"
+
+
+@pytest.mark.parametrize("sentence", NEAR_ITS_NAME)
+@pytest.mark.parametrize("at", range(len(CHOSEN)))
+def test_chosen_password_beside_its_name_in_any_order(sentence: str, at: int) -> None:
+    said = sentence.format(CHOSEN[at], CHOSEN[(at + 1) % len(CHOSEN)])
+    assert not any(value in redact(said) for value in CHOSEN)
+
+
+@pytest.mark.parametrize("text", NO_PASSWORD)
+def test_sign_beside_a_name_is_no_password(text: str) -> None:
+    assert redact(text) == text
+
+
+@pytest.mark.parametrize("joint", [" ", ", ", " / ", ":", "\n"])
+def test_aws_secret_beside_its_id(joint: str) -> None:
+    assert AWS_SECRET not in redact("배포 계정 AKIAQ7ZX2M4N6P3RA7TV" + joint + AWS_SECRET)
+
+
+@pytest.mark.parametrize(
+    "question", ["What is the admin password?", "DB 비밀번호는?", "Which API token should I use?", "비번을 알려주세요"]
+)
+def test_answer_that_is_the_secret_of_its_question(question: str) -> None:
+    told = answers_given({"answers": {question: "hQ7wLz93kd"}})
+    assert told == "> %s\n[redacted:password]" % question
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Where should the token be stored?", "Keychain"), ("Which password hash?", "argon2id"),
+        ("비밀번호 최소 길이는?", "12자"), ("Token lifetime?", "15m"), ("Which token library?", "v2.1.0"),
+        ("What is the admin password?", "I will tell you later, in 2 days"), ("Which color?", "hQ7wLz93kd"),
+    ],
+)  # fmt: skip
+def test_other_answers_stay(question: str, answer: str) -> None:
+    assert answers_given({"answers": {question: answer}}) == "> %s\n%s" % (question, answer)

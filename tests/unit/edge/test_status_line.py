@@ -1,7 +1,5 @@
 """The status line: from files alone, never an error."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -17,6 +15,7 @@ from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import spool_event
 from memlayer.edge.home import given_notes, paths
 from memlayer.edge.terminal import status_line
+from tests.support.tables import tables
 
 ROOT = Path(__file__).resolve().parents[3]
 NOW_S = time.time()
@@ -56,16 +55,7 @@ def line(home: Path, **host_fields: Any) -> str:
     return str(status_line.facts(str(home), {"session_id": "s1", **host_fields}, NOW_S)["line"])
 
 
-@pytest.mark.parametrize(
-    ("notes", "more", "expected"),
-    [
-        (2, {}, "memlayer: 2 notes"),
-        (1, {}, "memlayer: 1 note"),
-        (0, {"gate": "small talk"}, "memlayer: no notes"),
-        (3, {"start": "startup"}, "memlayer: 3 notes at the start"),
-        (3, {"delivered": False}, "memlayer: notes came too late"),
-    ],
-)
+@pytest.mark.parametrize(("notes", "more", "expected"), tables("edge/status_line")["notes_of_the_last_prompt"])
 def test_notes_of_the_last_prompt(home: Path, notes: int, more: dict[str, Any], expected: str) -> None:
     put(home, 5)
     put(home, notes, **more)

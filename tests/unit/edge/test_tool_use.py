@@ -1,7 +1,5 @@
 """Capture of tool calls: the kept calls and words, never a secret."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -10,17 +8,8 @@ import pytest
 
 from memlayer.config.groups import ToolSettings
 from memlayer.edge.capture.payload import read_payload
-from memlayer.edge.capture.tool_use import (
-    CUT,
-    EVERY_TOOL,
-    FAILURES,
-    KEPT,
-    MAX_CHARS,
-    MAX_COMMAND_CHARS,
-    ToolRules,
-    tool_event,
-)
-from memlayer.indexing.session_words import LiveSessions
+from memlayer.edge.capture.tool_use import CUT, EVERY_TOOL, KEPT, MAX_CHARS, MAX_COMMAND_CHARS, ToolRules, tool_event
+from memlayer.indexing.retracted import LiveSessions
 from memlayer.turns.outcome import call_of
 from tests.support.turns_in_memory import PROJECT, T0_MS, TurnsInMemory
 
@@ -44,10 +33,7 @@ def test_read_only_calls_are_dropped(tool: str) -> None:
 def test_failed_server_call_is_kept() -> None:
     failed = {"tool_input": {"id": 7}, "error": "이슈를 찾을 수 없음"}
     text, detail = kept({"tool_name": "mcp__github__issue", **failed}, failed=True)
-    assert (text, detail) == (
-        'mcp__github__issue failed: {"id": 7}\n이슈를 찾을 수 없음',
-        "mcp__github__issue failed",
-    )
+    assert (text, detail) == ('mcp__github__issue failed: {"id": 7}\n이슈를 찾을 수 없음', "mcp__github__issue failed")
     assert kept({"tool_name": "Read", **failed}, failed=True)[1] == "Read failed"
     assert kept({"tool_name": "mcp__plugin_memlayer_memlayer__mem-search", **failed}, failed=True) == ("", "")
 
@@ -64,6 +50,17 @@ def test_rules_choose_the_calls() -> None:
 def test_hook_without_settings_keeps_all() -> None:
     assert all(EVERY_TOOL.keeps(detail) for detail in ("Bash", "Write", "mcp__x__y", "Bash failed"))
     assert not EVERY_TOOL.keeps("mcp__plugin_memlayer_memlayer__memory_search")
+
+
+def test_the_hosts_account_memory_stays_withheld() -> None:
+    call: dict[object, object] = {
+        "tool_name": "mcp__memory__recall",
+        "tool_input": {"query": "내 생일"},
+        "error": "실패",
+    }
+    for rules in (EVERY_TOOL, ToolRules(kept=("mcp__memory__*",))):
+        assert kept(call, failed=True, rules=rules) == kept(call, rules=rules) == ("", "")
+    assert EVERY_TOOL.keeps("mcp__memory_game__score failed")
 
 
 def test_interrupted_command_is_marked() -> None:
@@ -160,9 +157,7 @@ def test_lone_surrogate_can_be_written() -> None:
 
 
 def test_settings_and_hooks_agree() -> None:
-    assert (ToolSettings().kept, ToolSettings().failures) == (tuple(sorted(KEPT)), ("*",))
-    assert set(FAILURES) == set(ToolSettings().failures)
-    assert ToolSettings().max_chars == MAX_CHARS
+    assert ToolSettings().kept == tuple(sorted(KEPT))
 
 
 def test_many_calls_hide_no_words(home: Path) -> None:

@@ -1,7 +1,5 @@
 """The labelled set is sound, and the rules are mostly right on it where they speak."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import sys

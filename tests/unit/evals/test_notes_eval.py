@@ -1,7 +1,5 @@
 """The evaluation of notes: recorded answers find their session, and what was given is counted by turns."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

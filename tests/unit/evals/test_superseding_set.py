@@ -1,7 +1,5 @@
 """The labelled pairs of evals/superseding: two subjects are kept, a true change supersedes."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

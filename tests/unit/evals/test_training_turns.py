@@ -1,7 +1,5 @@
 """Training turns: whole, in both languages, disjoint from measured sets."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Questions in one language about memories and notes in the other."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -9,16 +7,12 @@ import pytest
 from memlayer.kinds import Author, Category, Kind
 from memlayer.model import replace
 from tests.support.store_rows import make_memory
+from tests.support.tables import tables
 from tests.support.turns_in_memory import PROJECT, TurnsInMemory
 
-TURNS = [
-    ("we use seed 1337 for all experiments", "Set in config."),
-    ("redis는 6380 포트로 띄우자", "docker-compose.yml 의 redis 포트를 6380 으로 바꿨습니다."),
-    ("Tokenizer decision: byte-level BPE with 32k vocab", "Recorded."),
-    ("The checkout page must load in under 2 seconds", "I added a budget."),
-    ("배포는 매주 화요일에 하자", "문서에 화요일로 적었습니다."),
-    ("fix the footer", "Fixed the footer."),
-]
+TABLES = tables("give/across_languages")
+
+TURNS = TABLES["turns"]
 
 
 @pytest.fixture(scope="module")
@@ -27,16 +21,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> TurnsInMemory:
     return TurnsInMemory.by_the_shipped_model(home, TURNS, a_session=1)
 
 
-@pytest.mark.parametrize(
-    ("asked", "due"),
-    [
-        ("랜덤 시드 뭐 쓰기로 했지?", "1337"),
-        ("시드 뭐 쓰기로 했지?", "1337"),
-        ("redis port", "6380"),
-        ("토크나이저는 뭘로 하기로 했지?", "BPE"),
-        ("체크아웃 페이지 몇 초 안에 떠야 해?", "2 seconds"),
-    ],
-)
+@pytest.mark.parametrize(("asked", "due"), TABLES["loanword_finds_its_memory"])
 def test_loanword_finds_its_memory(memory: TurnsInMemory, asked: str, due: str) -> None:
     assert due in memory.ask(asked).block
 

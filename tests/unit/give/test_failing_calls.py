@@ -1,11 +1,9 @@
 """What worked after a call that failed: the same deed in another way, with nothing else changed between."""
 
-from __future__ import annotations
-
 import pytest
 
-from memlayer.give.known_errors import KeptCall, failures, worked_after
 from memlayer.model import Event
+from memlayer.turns.known_errors import KeptCall, failures, worked_after
 
 UNDEFINED = "Exit code 1\ncmd/e2e/testenv.go:40:26: undefined: defaultAgent"
 IGNORED = "Exit code 1\nThe following paths are ignored by one of your .gitignore files:\n.entire"
@@ -79,3 +77,30 @@ def test_each_session_counts_once_in_order() -> None:
     second = calls((BUILD, UNDEFINED, ""), session="s2", since_ms=100)
     rows = failures([*first, *second])["undefined defaultagent"]
     assert [row.event.session_id for row in rows] == ["s1", "s2"]
+
+
+MISSING = "Exit code 1\nError: Cannot find module 'left-pad'\n오류: 모듈이 없습니다"
+
+
+@pytest.mark.parametrize(
+    ("failed", "between", "then", "told"),
+    [
+        ("npm test", ["npm install left-pad"], "npm test", "npm install left-pad"),
+        ("pytest 정산", ["cat setup.cfg", "pip install freezegun"], "pytest 정산", "pip install freezegun"),
+        ("pytest -q tests", ["uv add httpx"], "uv run pytest -q tests", "uv add httpx"),
+        ("npm run build", ["rm -rf dist", "npm ci"], "npm run build", "npm ci"),
+        ("make e2e", ["docker compose up -d db"], "make e2e", "docker compose up -d db"),
+        ("make e2e", ["touch a", "date > b", "mkdir c"], "make e2e", ""),
+        ("npm test", ["npm install left-pad"], "node index.js", ""),
+        ("npm test", ["ls node_modules"], "npm test", ""),
+    ],
+)  # fmt: skip
+def test_an_install_is_the_cure_of_what_works_behind_it(failed: str, between: list[str], then: str, told: str) -> None:
+    rows = calls((failed, MISSING, ""), *((command, "", "") for command in (*between, then)))
+    [known] = {row for found in failures(rows).values() for row in found}
+    assert (known.worked.target if known.worked else "") == told
+
+
+def test_behind_an_edit_no_install_is_the_cure() -> None:
+    rows = calls(("npm test", MISSING, ""), ("package.json", "", "Edit"), ("npm install", "", ""), ("npm test", "", ""))
+    assert all(row.worked is None for found in failures(rows).values() for row in found)

@@ -1,7 +1,5 @@
 """The record of given notes: bounded, private, whole after a crash, and without a word of text."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path
@@ -11,7 +9,7 @@ import pytest
 
 from memlayer.config import load_what_holds
 from memlayer.daemon.hook_call import Answer, noted
-from memlayer.daemon.resources.state import State
+from memlayer.daemon.resources.state import HeldSettings, State
 from memlayer.edge.capture import spool
 from memlayer.edge.home import given_notes
 from memlayer.give.given_notes import of_prompt, of_start, with_texts
@@ -150,7 +148,8 @@ def test_forgotten_note_shows_as_forgotten(home: Path, recalled: tuple[TurnsInMe
 def state(home: Path) -> State:
     settings, _ = load_what_holds(str(home), {})
     return State(
-        home=str(home), settings=settings, projects=Projects(str(home), lambda _: ""), sessions=Sessions(str(home)),
+        home=str(home), held=HeldSettings(str(home), settings),
+        projects=Projects(str(home), lambda _: ""), sessions=Sessions(str(home)),
         metrics=Metrics(str(home)),
     )  # fmt: skip
 
@@ -214,7 +213,7 @@ def test_each_line_of_a_start_says_why(home: Path) -> None:
         (Category.CORE, Kind.DECISION, {"project_id": GLOBAL}, "holds in every project"),
         (Category.CORE, Kind.TASK, {}, "open work"),
         (Category.DAILY, Kind.SESSION_SUMMARY, {}, "a session of the last day, or the last one"),
-        (Category.CONVERSATION, Kind.TURN, {}, "the last turn of a session without a summary"),
+        (Category.CONVERSATION, Kind.TURN, {}, "asked or said in an earlier session"),
     ]
     made = [
         replace(make_memory(number, "정산 테스트 %d" % number), category=category, kind=kind, **more)

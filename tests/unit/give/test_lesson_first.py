@@ -1,7 +1,5 @@
 """The lesson before the guess, the newer value before the older, and no question of one's own without an answer."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -92,6 +90,29 @@ def test_a_search_marks_the_older_value(memory: TurnsInMemory, older: str, newer
     new = noted(memory, newer, "s2", "fact", 2)
     found = hits(memory, asked)
     assert [(hit.memory.id, hit.newer) for hit in found] == [(new.id, ""), (old.id, new.citation)]
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "asked"),
+    [
+        ("03:30 에 cron 으로 sync 돌려.", "sync 는 05:10 으로 옮기자", "sync 언제 돌지"),
+        ("Exports go to `s3://acme-raw`.", "exports don't use acme-raw any more, it's gone", "where do exports go"),
+        ("도커 이미지는 alpine 기반으로 간다", "alpine 은 접고 debian-slim 으로 바꿨어", "도커 이미지 기반"),
+        ("Don't merge the payment branch until QA has signed off", "QA signed off the payment branch now", "QA branch"),
+    ],
+)
+def test_a_search_marks_words_that_later_ones_end(memory: TurnsInMemory, older: str, newer: str, asked: str) -> None:
+    old = memory.turn("s1", "p1", older, "네, 그렇게 하겠습니다. Fine.", at=1)
+    new = memory.turn("s2", "p2", newer, "네. Noted.", at=90)
+    found = [(hit.memory.id, hit.newer) for hit in hits(memory, asked)]
+    assert found in ([(new.id, ""), (old.id, new.citation)], [(old.id, new.citation)])
+
+
+def test_an_end_beside_the_words_asked_for_marks_nothing(memory: TurnsInMemory) -> None:
+    said = "sync 는 03:30 에 돌려. retry 는 3번까지만 해, 더 하면 call 제한 까먹으니까."
+    memory.turn("s1", "p1", said, "네.", at=1)
+    memory.turn("s2", "p2", "sync 는 05:10 으로 옮기자", "네.", at=90)
+    assert [hit.newer for hit in hits(memory, "retry 제한 몇번")] == [""]
 
 
 CHANGED = [

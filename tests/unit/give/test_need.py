@@ -1,14 +1,12 @@
 """The two regressions that decide whether a prompt is given a memory."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
 
 from memlayer.give.candidate import MemorySignals, helps, need
 from memlayer.give.query import PromptSignals, prompt_signals, reduce_prompt
-from memlayer.indexing.session_words import SessionWords
+from memlayer.indexing.retracted import SessionWords
 
 OPENING = PromptSignals(chars=120, novelty=1.0, prompts=0, looks_back=False)
 FITTING = MemorySignals(bm25=30.0, coverage=0.8, cosine=1.0, rare=12.0)

@@ -1,7 +1,5 @@
 """Orders apart from opinions, on sentences of both languages."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

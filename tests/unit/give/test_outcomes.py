@@ -1,11 +1,10 @@
 """A turn's hit is told by what its matter came to."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 
+from memlayer.give.candidate import Reason
 from memlayer.give.recall import Recalled, RecallRules
 from memlayer.kinds import Author, Category, Kind
 from memlayer.ports import MemoryQuery
@@ -29,7 +28,7 @@ def memory(home: Path) -> TurnsInMemory:
 def play(memory: TurnsInMemory, session: str, *turns: tuple[str, str], at: int = 0) -> None:
     for number, (prompt, answer) in enumerate(turns):
         memory.turn(session, "%s%d" % (session, number), prompt, answer, at=at + 10 * number)
-    memory.outcomes.renew(session)
+    memory.outcomes.renew(memory.keep, session)
 
 
 def told(found: Recalled) -> str:
@@ -91,7 +90,7 @@ def test_drawn_anew_without_a_forgotten_turn(memory: TurnsInMemory) -> None:
     last = memory.store.events(prompt_ids=["s1"])
     memory.store.forget(memory.store.plan_deletion(_of(row.source_ids, last)))
     assert memory.store.memories(query) == []
-    memory.outcomes.renew("s")
+    memory.outcomes.renew(memory.keep, "s")
     assert [row for row in memory.store.memories(query) if "429" in row.text] == []
 
 
@@ -141,3 +140,55 @@ def test_a_search_has_ones_own_question_last(
     memory.turn("s3", "p3", "The deploy of the staging gateway failed, 게이트웨이 배포 실패", "Restarted it.", at=20)
     found = [hit.memory.prompt_id for hit in hits(memory, query)]
     assert "p1" in found and "p2" not in found[:-1]  # last, or left out
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer", "reply", "later", "query"),
+    [
+        (
+            "Sessions that resume on another date get a new metadata folder, how do we keep the old one?",
+            "I'd read the folder from the session state instead of today's date. Should I?",
+            "wait, first there is an import cycle in the session validators package",
+            "The validators package moved below the session package, and the import compiles.",
+            "A session that resumes on another date loses its metadata folder",
+        ),
+        (
+            "날짜가 바뀌어 이어진 세션은 메타데이터 폴더가 새로 생기는데 어떻게 유지하지?",
+            "오늘 날짜 말고 세션 상태에서 폴더를 읽으면 어떨까요?",
+            "잠깐, 그 전에 세션 validators 패키지에 import cycle 이 생겼네",
+            "세션 validators 패키지를 세션 패키지 아래로 옮겨서 import 가 됩니다.",
+            "날짜가 바뀌어 이어진 세션의 메타데이터 폴더가 사라져",
+        ),
+    ],
+)
+def test_a_neighbours_answer_stands_for_no_hit(
+    memory: TurnsInMemory, asked: str, answer: str, reply: str, later: str, query: str
+) -> None:
+    play(memory, "s", (asked, answer), (reply, later))
+    found = memory.ask(query, EVERYTHING)
+    assert found.candidates and all(row.matter is None for row in found.candidates)
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "query"),
+    [
+        (
+            "We'll use Redis for the job queue, because it is fast.",
+            "Actually, no: use PostgreSQL for the job queue instead of Redis.",
+            "job queue Redis",
+        ),
+        (
+            "주문 이벤트는 ClickHouse에 저장하기로 하자. 분석이 빨라야 하니까.",
+            "아니다, ClickHouse 말고 PostgreSQL에 저장하자.",
+            "주문 이벤트는 어디에 저장하지? ClickHouse",
+        ),
+    ],
+)
+def test_words_that_a_later_change_ended_are_older_and_no_question(
+    memory: TurnsInMemory, older: str, newer: str, query: str
+) -> None:
+    memory.turn("s", "p0", older, "네.")
+    memory.turn("t", "p1", newer, "네.", at=100)
+    found = memory.ask(query, EVERYTHING)
+    reasons = {row.chunk.prompt_id: row.reason for row in found.candidates}
+    assert reasons["p0"] is Reason.OLDER and reasons["p1"] is Reason.KEPT

@@ -1,7 +1,5 @@
 """Entries about one thing: newer values, statements and deeds stand before what they answer."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -10,7 +8,10 @@ from memlayer.give.candidate import Reason
 from memlayer.give.precedence import DatedText, answers, goes_before, is_newer_value, ordered
 from memlayer.give.recall import Recalled
 from memlayer.records.sessions import Session
+from tests.support.tables import tables
 from tests.support.turns_in_memory import TurnsInMemory
+
+TABLES = tables("give/precedence")
 
 OTHER = ("fix the footer", "Fixed the footer.")
 
@@ -20,47 +21,13 @@ def given(found: Recalled) -> list[str]:
     return [line.split(": ", 1)[1] for line in found.block.split("\n") if line.startswith("- [mem:")]
 
 
-@pytest.mark.parametrize(
-    ("older", "newer"),
-    [
-        (
-            "User: Set the payment timeout to 10s\nAssistant: Set it in config/payments.yaml.",
-            "Change of plan for payments: timeout 10s is too short, Toss told us 30 seconds",
-        ),
-        ("We deploy on Thursdays.", "We deploy on Tuesdays."),
-        ("The staging port is 8443.", "The staging port is 9443."),
-        ("Orders use Postgres.", "Orders use MySQL now."),
-        ("The app targets Python 3.11.", "The app targets Python 3.12."),
-        ("배포는 목요일에 하자", "User: 배포 화요일로 바꾸자 목요일엔 회의가 많아\nAssistant: 고쳤습니다."),
-        ("redis 포트는 6379로 하자", "redis 포트는 6380이야"),
-        ("업로드 한도는 25MB야.", "업로드 한도는 50MB로 하자."),
-        ("커밋 메시지는 영어로 써줘", "커밋 메시지는 한국어로 써줘"),
-        ("결제 timeout은 10초야", "결제 timeout은 30초로 늘렸어"),
-    ],
-)
+@pytest.mark.parametrize(("older", "newer"), TABLES["newer_value"])
 def test_newer_value(older: str, newer: str) -> None:
     assert is_newer_value(DatedText(newer, 2), DatedText(older, 1))
     assert not is_newer_value(DatedText(older, 1), DatedText(newer, 2))
 
 
-@pytest.mark.parametrize(
-    ("older", "newer"),
-    [
-        ("The staging port is 8443.", "The local port is 8080."),
-        ("The API port is 8080.", "The internal API port is 9090."),
-        ("worker 1 listens on port 9001", "worker 2 listens on port 9002"),
-        ("We deploy on Thursdays.", "We meet on Tuesdays."),
-        ("We deploy on Thursdays.", "We do not deploy on Fridays."),
-        ("The payment timeout is 10s.", "The payment timeout is 10 seconds."),
-        ("The payment timeout is 10s.", "Is the payment timeout 30s?"),
-        ("Added 12 tests for the parser.", "Added 3 tests for the parser."),
-        ("스테이징 포트는 8443이야.", "로컬 포트는 8080이야."),
-        ("1번 서버는 8080 포트를 쓴다.", "2번 서버는 8081 포트를 쓴다."),
-        ("월요일 회의는 10시에 한다.", "금요일 회의는 11시에 한다."),
-        ("결제 timeout은 10초야", "알림 timeout은 30초야"),
-        ("배포는 목요일이야", "회의는 화요일이야"),
-    ],
-)
+@pytest.mark.parametrize(("older", "newer"), TABLES["values_of_two_things"])
 def test_values_of_two_things(older: str, newer: str) -> None:
     assert not is_newer_value(DatedText(newer, 2), DatedText(older, 1))
 

@@ -1,7 +1,5 @@
 """The notes of a first prompt are read and weighed before it, and anew after a change."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -10,10 +8,10 @@ import pytest
 from memlayer.give import project_notes
 from memlayer.give.candidate import Candidate, Reason, in_context, whole_chunk, with_start
 from memlayer.give.given_notes import told_at_start
-from memlayer.give.project_notes import ProjectNotes
+from memlayer.give.project_notes import ProjectNotes, whole_text
 from memlayer.give.query import Query, reduce_prompt
 from memlayer.give.recall import RecallRules
-from memlayer.indexing.term_stats import TermStats
+from memlayer.keep.indexer import TermStats
 from memlayer.kinds import Author, Category, Kind
 from memlayer.model import Memory, chunk_id, replace
 from memlayer.ports import ANY_MEMORY, Holding, MemoryQuery
@@ -21,7 +19,10 @@ from memlayer.records.sessions import Session
 from memlayer.text.context_block import Budget, entry_lines
 from tests.support.memory_store import MemoryStore
 from tests.support.store_rows import make_memory
+from tests.support.tables import tables
 from tests.support.turns_in_memory import TurnsInMemory
+
+TABLES = tables("give/project_notes")
 
 NEEDED = 0.4  # that a prompt needs an earlier session
 TEXTS = ("결제는 포트원으로 한다.", "Deploys are on Tuesday.", "push_sessions는 pre-push hook에서만 부른다.")
@@ -141,17 +142,7 @@ def test_a_note_is_found_by_its_headline_and_its_error() -> None:
     assert [row.chunk.memory_id for row in sure(notes, asked)] == ["m8"]
 
 
-@pytest.mark.parametrize(
-    ("prompt", "nearness", "is_given"),
-    [
-        ("can we send the settlements before the month ends?", 0.9, False),  # no word of it
-        ("can we export the settlements before the queue is drained?", 0.9, True),
-        ("큐를 비우기 전에 정산 내보내도 돼?", 1.1, True),  # words of the other language share none
-        ("큐를 비우기 전에 정산 내보내도 돼?", 0.3, False),
-        ("Is the queue of the export drained first?", None, True),  # without vectors words stand for both
-        ("Which colour has the logo?", None, False),
-    ],
-)
+@pytest.mark.parametrize(("prompt", "nearness", "is_given"), TABLES["note_is_given_by_meaning_and_words"])
 def test_note_is_given_by_meaning_and_words(prompt: str, nearness: float | None, *, is_given: bool) -> None:
     store = MemoryStore()
     store.put_memories([note(7, "The export drains the queue first.")])
@@ -240,3 +231,10 @@ def test_open_work_answers_who_asks_for_it(home: Path, prompt: str) -> None:
     block = memory.ask(prompt, session=started).block
     assert all(title in block for title in titles)
     assert memory.ask(prompt, RecallRules(enabled=False)).block == ""
+
+
+@pytest.mark.parametrize(
+    ("headline", "text", "expected"), TABLES["a_prompt_is_told_the_rule_that_only_the_headline_has"]
+)
+def test_a_prompt_is_told_the_rule_that_only_the_headline_has(headline: str, text: str, expected: str) -> None:
+    assert whole_text(replace(note(7, text), headline=headline)) == expected % (headline, text)

@@ -1,7 +1,5 @@
 """Recall's rules as a hook sees them: silence, repetition, order and room."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Rules at a session's start without a model: all of them, last, and no opinion."""
 
-from __future__ import annotations
-
 import pytest
 
 from memlayer.give.listed_start import RULES_HEADING, rules_in

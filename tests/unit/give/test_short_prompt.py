@@ -1,29 +1,20 @@
 """Short prompts: questions without their mark, orders, bare names."""
 
-from __future__ import annotations
-
 import pytest
 
 from memlayer.give.query import asks_in_words, asks_open_work, names_a_thing, states
 from memlayer.text.terms import query_terms
+from tests.support.tables import tables
 from tests.unit.give.test_need import signals
 
-QUESTIONS = (
-    "배포 요일 언제야", "redis 포트 뭐야", "웹훅 왜 두 번 왔어", "where is staging", "포트 몇번", "배포 언제",
-    "스테이징 어디", "시드 뭐 썼어", "redis 포트 알려줘", "whats the port", "in which branch", "on which day",
-    "redis 포트 6380 맞나", "롤백 어떻게 해", "배포 금요일인가", "타임아웃 몇 초", "tell me the port",
-    "redis port what was it", "로그 어딨어", "who owns staging", "몇 번 포트입니까",
-)  # fmt: skip
+TABLES = tables("give/short_prompt")
+
+QUESTIONS = TABLES["questions"]
 NAMES = (
     "redis port", "redis 포트", "staging url", "배포 요일", "스테이징 주소", "release branch", "커밋 메시지 규칙",
     "이미지 경로", "관리자 페이지", "test database",
 )  # fmt: skip
-NEITHER = (
-    "커밋해줘", "방법 1로 진행하자.", "do option 1", "let's fix 3 too", "commit this", "option 3",
-    "언제든 해도 돼", "뭐든 해봐", "왜 안되는지 확인해", "어떻게든 고쳐", "커밋 푸시", "keep going",
-    "have a look", "do the fix", "link the PR", "run tests", "누구나 볼 수 있게", "왜 그런지 봐줘",
-    "is fine by me.", "테스트 실행", "몇 개만 지워줘", "lint is failing",
-)  # fmt: skip
+NEITHER = TABLES["neither"]
 
 
 @pytest.mark.parametrize("prompt", QUESTIONS)

@@ -1,12 +1,11 @@
 """The part of a memory that an entry shows."""
 
-from __future__ import annotations
-
 import pytest
 
 from memlayer.give.query import reduce_prompt
 from memlayer.give.snippet import snippet
 from memlayer.text.terms import query_terms
+from tests.support.tables import tables
 
 RUN_ON = {
     "en": (
@@ -100,19 +99,24 @@ def test_answer_in_other_language_is_shown(text: str, question: str, due: str) -
     assert due in snippet(padded, dict.fromkeys(query_terms(question), 5.0), 240)
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("User: can you look at the comments?\nAssistant: Let me look.", ""),
-        ("User: 댓글 좀 봐줄래?\nAssistant: 확인해 볼게요.", ""),
-        ("User: redis 포트가 뭐였지?\nAssistant: 6380 입니다.", "redis 포트가 뭐였지? 6380 입니다."),
-        ("User: redis 포트를 6380으로 해줘\nAssistant: 바꿨습니다.", "redis 포트를 6380으로 해줘 바꿨습니다."),
-        (
-            "User: why is the search slow?\nAssistant: The search scans the whole table since there is no index.",
-            "The search scans the whole table since there is no index.",
-        ),
-        ("User: where is the cart stored?", ""),
-    ],
-)
+@pytest.mark.parametrize(("text", "told"), tables("give/snippet")["a_question_is_no_evidence"])
 def test_a_question_is_no_evidence(text: str, told: str) -> None:
     assert snippet(text, {"redis": 3.0, "search": 2.0}, 240, as_evidence=True) == told
+
+
+@pytest.mark.parametrize(
+    ("prompt", "answer"),
+    [
+        (
+            'Can we add "press the up arrow key to get the prompt again"?',
+            "Done. The warning message will now include the hint:",
+        ),
+        (
+            "경고에 '위 화살표를 누르면 프롬프트가 다시 나온다' 를 추가해줄래?",
+            "네. 이제 경고 메시지가 이렇게 나옵니다:",
+        ),
+    ],
+)
+def test_an_answer_that_only_announces_stands_with_its_question(prompt: str, answer: str) -> None:
+    told = snippet("User: %s\nAssistant: %s" % (prompt, answer), {}, 240, as_evidence=True)
+    assert prompt[-20:] in told

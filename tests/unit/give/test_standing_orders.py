@@ -1,7 +1,5 @@
 """Standing orders after a compaction: verbatim, the person's alone, whole or not at all."""
 
-from __future__ import annotations
-
 import pytest
 
 from memlayer.give.standing_orders import LEAD, standing_orders

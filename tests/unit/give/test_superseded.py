@@ -1,7 +1,5 @@
 """A superseded statement is never recalled as if it held."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -49,6 +47,21 @@ def test_superseded_statement_gives_way_to_its_successor(home: Path, first: str,
     superseded(memory, older, newer.id)
     block = memory.ask(question, EVERYTHING).block
     assert newer.citation in block and "9000" in block and "8443" not in block
+
+
+@pytest.mark.parametrize(("first", "then", "question"), SAID)
+def test_one_successor_of_several_turns_is_told_once(home: Path, first: str, then: str, question: str) -> None:
+    """Each of two turns said the older value in words of its own."""
+    memory = TurnsInMemory(home)
+    said = [memory.turn("s1", "q1", first, "기록했습니다. Noted, I wrote it down.")]
+    said.append(memory.turn("s2", "q2", first + ", 8443", "네. 재고 화면도 열어 두었습니다.", at=20))
+    older = [drawn(memory, turn, text) for turn, text in zip(said, (first, first + ", 8443"), strict=True)]
+    newer = drawn(memory, memory.turn("s3", "q3", "ㅇㅋ 그거 반영해", "네.", at=50), then)
+    memory.store.drop_chunks([newer.id])
+    for row in older:
+        superseded(memory, row, newer.id)
+    block = memory.ask(question, EVERYTHING).block
+    assert block.count(newer.citation) == 1
 
 
 @pytest.mark.parametrize(("first", "then", "question"), SAID)

@@ -1,14 +1,12 @@
 """Prompts that a script makes of a template neither ask for memories nor are any."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 
 from memlayer.give.candidate import Reason
 from memlayer.give.recall import Gate
-from memlayer.turns.opening import TEMPLATE_TURNS, opening_in, opening_term
+from memlayer.turns.turn import TEMPLATE_TURNS, opening_in, opening_term
 from tests.support.turns_in_memory import TurnsInMemory
 
 REVIEW = "You are a careful reviewer of pull requests. Review the change %s below and list its risks: it touches %s."

@@ -1,7 +1,5 @@
 """A search of tool events: every word counts, also short Korean ones, in any composition."""
 
-from __future__ import annotations
-
 import unicodedata
 from pathlib import Path
 

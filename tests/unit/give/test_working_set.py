@@ -1,7 +1,5 @@
 """A start without a model's notes: what the last sessions were about, what holds, and that it fits."""
 
-from __future__ import annotations
-
 import pytest
 
 from memlayer.edge.redaction.privacy import strip_own_blocks
@@ -13,7 +11,7 @@ from memlayer.model import GLOBAL, Memory, citation_of, replace
 from memlayer.ports import MemoryQuery
 from memlayer.text import context_block
 from memlayer.topics.profile import profiles
-from memlayer.topics.summary_text import (
+from memlayer.topics.session_summary import (
     DECIDED,
     DONE,
     ERRORS,
@@ -25,6 +23,7 @@ from memlayer.topics.summary_text import (
     summary_text,
 )
 from tests.support.memory_store import MemoryStore
+from tests.support.tables import tables
 
 DAY_MS = 86_400_000
 NOW_MS = 1_790_000_000_000
@@ -88,7 +87,7 @@ def test_endless_start_tells_untold_sessions_of_the_day_before_the_rules(kept: K
     lines = [line for line in told.split("\n") if "(last day)" in line]
     assert len(lines) == 2 and "배송 4" in lines[-1] and "(last day)" not in rules and "영어로" in rules
     assert all(told.count("배송 %d" % number) == 1 for number in range(5))
-    assert compose(kept.store, "p1", WorkingSetRules(max_entries=0), last_day=last_day) == ""
+    assert compose(kept.store, "p1", WorkingSetRules(enabled=False), last_day=last_day) == ""
 
 
 def at(number: int) -> dict[str, object]:
@@ -121,27 +120,24 @@ def test_the_last_ten_sessions_have_a_line_each(kept: Kept) -> None:
 
 
 @pytest.mark.parametrize(
-    ("first", "told"),
-    [
-        ("User: why does the cart fail?\nAssistant: Old carts have no currency, so the sum is not a number.", ""),
-        ("User: 배포 요일이 언제였지?\nAssistant: 목요일입니다.", ""),
-        ("User: 환불 화면의 문구를 전부 다듬어 줘\n", ""),
-        ("User: fix the retry limit of the payments", ""),
-        ("User: ok go on\nAssistant: Going on with the retries.", ""),
-        ("User: 고마워 오늘은 여기까지\nAssistant: 수고하셨습니다.", ""),
-        ("User: 안 돼 그대로야\nAssistant: 다시 보겠습니다. 로그를 고쳤습니다.", ""),
-        ("User: did not work, restore it\nAssistant: Restored all of it.", ""),
-        ("User: <task-notification>done</task-notification>\nAssistant: The job has ended.", ""),
-        ("User: can you add a retry limit to the exports?\nAssistant: Added it.", "can you add a retry limit"),
-        ("User: 정산 배치에 재시도 제한 넣어줄래?\nAssistant: 넣었습니다.", "정산 배치에 재시도 제한 넣어줄래?"),
-        ("User: Move the export to the queue. It blocks.\nAssistant: Moved.", "Move the export to the queue."),
-    ],
+    ("first", "told"), tables("give/working_set")["the_first_order_that_says_something_stands_for_its_session"]
 )
 def test_the_first_order_that_says_something_stands_for_its_session(kept: Kept, first: str, told: str) -> None:
     kept.turn(first, days=0.3)
     kept.turn("User: 색인을 밤마다 다시 만들게 해줘\nAssistant: 그렇게 했습니다.", days=0.1)
     (line,) = kept.lines()
     assert (told or "색인을 밤마다 다시 만들게 해줘") in line
+
+
+@pytest.mark.parametrize("newest", ["왜 이렇게 느려?", "why is it slow?", "커밋해줘", "포트는 9443이야"])
+@pytest.mark.parametrize("earlier", ["배포는 목요일에만 하기로 했어", "Merged migrations stay as they are."])
+def test_the_newest_session_stands_there_however_short(kept: Kept, earlier: str, newest: str) -> None:
+    kept.turn(f"User: {earlier}\nAssistant: 네.", **at(9))
+    for number in range(2, 8):
+        kept.turn("User: 화면 %d번의 합계를 고쳐줘 얼른\nAssistant: 고쳤습니다." % number, **at(number))
+    turn = kept.turn(f"User: {newest}\nAssistant: 네.", **at(1))
+    kept.turn("User: 안녕\nAssistant: 안녕하세요.", **at(0))
+    assert [line for line in kept.lines() if newest in line and citation_of(turn) in line]
 
 
 @pytest.mark.parametrize(
@@ -169,6 +165,23 @@ def test_an_end_is_told_where_a_pattern_is_sure(kept: Kept, last: str, parts: di
     kept.summary(days=0.1, **parts)
     (line,) = kept.lines()
     assert [one for one in (REVERTED, FAILING, UNCOMMITTED) if one in line] == ([end] if end else [])
+
+
+@pytest.mark.parametrize(
+    ("answer", "end"),
+    [
+        ("경로를 고쳤고 이제 전부 통과합니다.", ""), ("Fixed the path, all 31 tests pass.", ""),
+        ("둘은 아직 실패합니다.", FAILING), ("Two still fail.", FAILING),
+    ],
+)  # fmt: skip
+def test_the_last_answer_on_the_checks_decides(kept: Kept, answer: str, end: str) -> None:
+    kept.turn(ORDER, days=0.3)
+    kept.turn("User: 테스트 돌려줘\nAssistant: 세 개가 실패합니다.", days=0.2)
+    kept.turn("User: 고쳐줘 fix them\nAssistant: " + answer, days=0.1)
+    kept.turn("User: 그럼 문서도 손봐줘\nAssistant: 문서의 표를 고쳤습니다.", days=0.05)
+    kept.summary(days=0.1, **{ERRORS: ["make test: 3 failed"]})
+    (line,) = kept.lines()
+    assert (FAILING in line) is bool(end)
 
 
 def test_a_long_plan_stands_by_its_title_without_its_answer(kept: Kept) -> None:
@@ -217,7 +230,7 @@ def test_it_fits_its_budget(kept: Kept, max_chars: int) -> None:
     for number in range(12):
         kept.turn("User: %d번 화면을 %s 고쳐줘\nAssistant: 했습니다." % (number, "길게 " * 40), **at(number))
         kept("core", "fact", "사실 %d: %s" % (number, "길게 적은 내용 " * number), days=number, pinned=True)
-    block = compose(kept.store, "p1", WorkingSetRules(True, 6, max_chars))
+    block = compose(kept.store, "p1", WorkingSetRules(True, max_chars))
     assert len(block) <= max_chars
     assert strip_own_blocks("앞\n" + block + "\n뒤").split() == ["앞", "뒤"]
 
@@ -239,10 +252,7 @@ def test_forged_marks_in_what_was_said_do_no_harm(kept: Kept) -> None:
     ("template", "answer"),
     [
         ("다음 커밋을 검토하고 위험한 점을 세 가지로 정리해줘. 커밋 a%d", "커밋 a%d 의 위험: 재시도 한도가 없습니다."),
-        (
-            "Review the pull request and write a verdict in JSON for change %d",
-            "Change %d rounds correctly.",
-        ),
+        ("Review the pull request and write a verdict in JSON for change %d", "Change %d rounds correctly."),
     ],
 )
 def test_sessions_of_a_script_are_no_last_work(kept: Kept, template: str, answer: str) -> None:

@@ -1,18 +1,18 @@
 """Levels: every edge of the criteria, and their facts (25.1 to 25.6)."""
 
-from __future__ import annotations
+from pathlib import Path
 
 import pytest
 
 from memlayer.edge.capture.payload import RUN
-from memlayer.growth.facts import facts_of, renew
-from memlayer.growth.levels import CRITERIA, DAY_MS, Facts, Level, grow
+from memlayer.growth.levels import CRITERIA, DAY_MS, Facts, Level, facts_of, grow, renew
 from memlayer.kinds import Author
 from memlayer.model import CITED, OPENED, SHOWN, Event, Memory, citation_of, replace, usage_of
 from memlayer.ports import MemoryQuery, RetentionCutoffs
 from memlayer.turns.evidence import Evidence, Method, to_json
 from memlayer.turns.remembered import BY_MODEL
 from tests.support.memory_store import MemoryStore
+from tests.support.turns_in_memory import keep_over
 
 NOW = 400 * DAY_MS
 PLENTY = Facts((1.0,) * 20, sessions=9, last_ms=NOW, said=2, has_evidence=True)
@@ -143,13 +143,15 @@ def test_level_is_reached_by_the_sessions_that_used_a_note_shown_at_thirty_start
     assert grow(facts_of(store, [made])[made.id], NOW).level == level
 
 
-def test_renewal_writes_what_changed_and_is_idempotent() -> None:
+def test_renewal_writes_what_changed_and_is_idempotent(tmp_path: Path) -> None:
     store = MemoryStore()
+    keep = keep_over(store, tmp_path)
+    renewed = lambda now_ms: (renew(keep, now_ms), keep.take_change().project_ids)[1]  # noqa: E731
     made = told(store, "s1", "s2", "s3")
     store.put_usages([usage_of(made, CITED, session_id="u%d" % at, prompt_id="p", at_ms=NOW - at) for at in range(4)])
-    assert renew(store, NOW) == {"p1"} and renew(store, NOW) == set()
+    assert renewed(NOW) == {"p1"} and renewed(NOW) == set()
     assert [row.level for row in store.memories(MemoryQuery(ids=[made.id]))] == [Level.VERIFIED]
-    assert renew(store, NOW + 91 * DAY_MS) == {"p1"}  # demoted
+    assert renewed(NOW + 91 * DAY_MS) == {"p1"}  # demoted
     assert [row.level for row in store.memories(MemoryQuery(ids=[made.id]))] == [Level.RAW]
 
 

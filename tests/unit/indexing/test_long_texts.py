@@ -1,14 +1,12 @@
 """A long paste: its words first, vectors in pieces, of lines that repeat only the ends."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from memlayer.adapters.sqlite_files import EmbeddingCache
-from memlayer.indexing.indexer import CHARS_AT_ONCE
+from memlayer.keep.indexer import CHARS_AT_ONCE
 from memlayer.model import Chunk, Scope
 from memlayer.text.terms import query_terms
 from memlayer.turns.turn import END_PIECES, MANY_PIECES, pieces
@@ -29,7 +27,7 @@ KOREAN_LOG = [
 
 
 def cut(text: str) -> list[tuple[int, int, str]]:
-    return pieces(text, max_tokens=400, overlap_tokens=80)
+    return pieces(text)
 
 
 def chunks_of(memory: TurnsInMemory, query: str) -> list[Chunk]:
@@ -55,29 +53,33 @@ def test_of_prose_and_of_a_short_log_all_stays(text: str) -> None:
     assert all(other <= end for (_, end, _), (other, _, _) in pairwise(kept)), "without a hole"
 
 
+@pytest.mark.parametrize("text", [PROSE, PROSE.replace("\n", " ")])
+def test_pieces_of_a_long_text_share_nothing(text: str) -> None:
+    kept = cut(text)
+    assert len(kept) > MANY_PIECES
+    assert all(end >= start and not text[start:end].strip() for (_, end, _), (start, _, _) in pairwise(kept))
+
+
 @pytest.fixture
 def memory(home: Path) -> TurnsInMemory:
     return TurnsInMemory(home, HashEmbedder())
 
 
 def test_words_of_a_long_text_are_found_before_its_vectors_come(memory: TurnsInMemory) -> None:
-    asked: list[str] = []
-    memory.indexer.on_left = lambda: asked.append("embed")
     memory.turn("s1", "p1", PROSE)
     found = chunks_of(memory, "모듈은 owner")
     with_vector = [chunk for chunk in found if chunk.model]
     assert 0 < sum(len(chunk.text) for chunk in with_vector) < 2 * CHARS_AT_ONCE
-    assert len(found) > MANY_PIECES and asked == ["embed"]
+    assert len(found) > MANY_PIECES and memory.indexer.is_behind
     while memory.indexer.embed_some(16):
         pass
     assert all(chunk.model for chunk in chunks_of(memory, "모듈은 owner"))
 
 
 def test_short_turns_have_their_vectors_at_once(memory: TurnsInMemory) -> None:
-    memory.indexer.on_left = lambda: pytest.fail("nothing is left")
     for number in range(20):
         memory.turn("s%d" % number, "p1", "결제 모듈 포트는 %d번이다" % number, "네.")
-    assert all(chunk.model for chunk in chunks_of(memory, "결제 모듈 포트"))
+    assert all(chunk.model for chunk in chunks_of(memory, "결제 모듈 포트")) and not memory.indexer.is_behind
 
 
 def test_a_text_whose_vectors_are_all_known_is_taken_in_again(memory: TurnsInMemory, home: Path) -> None:

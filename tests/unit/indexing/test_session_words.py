@@ -1,13 +1,11 @@
 """The words a session has said."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from memlayer.indexing.session_words import MAX_SESSIONS, LiveSessions
+from memlayer.indexing.retracted import MAX_SESSIONS, LiveSessions
 from memlayer.model import Event
 from memlayer.text.terms import index_terms
 from tests.support.memory_store import MemoryStore

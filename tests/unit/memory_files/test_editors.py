@@ -1,7 +1,5 @@
 """Editors that reformat a memory file without changing a memory."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from pathlib import Path
@@ -12,6 +10,7 @@ from memlayer.memory_files.edits import EditCounts
 from memlayer.memory_files.markdown import END
 from memlayer.ports import MemoryQuery
 from tests.support.files_in_memory import PLANS, FilesInMemory, six_facts, written
+from tests.support.tables import tables
 
 
 @pytest.fixture
@@ -69,19 +68,7 @@ def test_words_after_inline_fence_stay(kept: FilesInMemory, line: str) -> None:
     assert new(kept) == [line]
 
 
-@pytest.mark.parametrize(
-    ("head", "tail"),
-    [
-        ("- \\[mem:", "]"),
-        ("- \\[mem:", "\\]"),
-        ("- [x] [mem:", "]"),
-        ("- [X] [mem:", "]"),
-        ("- [ ] [mem:", "]"),
-        ("* [ ] \\[mem:", "\\]"),
-        ("+ [mem:", "]"),
-        ("1. [mem:", "]"),
-    ],
-)
+@pytest.mark.parametrize(("head", "tail"), tables("memory_files/editors")["reformatted_citation_is_no_change"])
 def test_reformatted_citation_is_no_change(kept: FilesInMemory, head: str, tail: str) -> None:
     cited = re.sub(r"^- \[mem:(\w+)\]", lambda found: head + found[1] + tail, written(kept.page), flags=re.MULTILINE)
     save(kept, cited)

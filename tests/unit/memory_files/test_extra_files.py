@@ -1,7 +1,5 @@
 """Extra Markdown: pieces with lines, in step with the disk, within the named paths."""
 
-from __future__ import annotations
-
 import os
 from itertools import pairwise
 from pathlib import Path
@@ -11,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memlayer.edge.capture.payload import clean
-from memlayer.indexing.document import pieces_of
-from memlayer.memory_files.extra_files import GLOBAL, MAX_FILE_BYTES, ExtraFiles, read_text, walk
+from memlayer.kinds import Ended
+from memlayer.memory_files.extra_files import GLOBAL, MAX_FILE_BYTES, ExtraFiles, pieces_of, read_text, walk
 from memlayer.model import Memory, Scope
 from memlayer.ports import MemoryQuery
 from memlayer.records.tombstones import Tombstones
 from memlayer.text.chunking import estimate_tokens
 from memlayer.text.terms import query_terms
-from tests.support.turns_in_memory import TurnsInMemory
+from tests.support.turns_in_memory import T0_MS, TurnsInMemory
 
 KEY = "AKIA" + "Q7XZ3M5K9PLW2RT8"
 PRIVATE_KEY = "-----BEGIN %s KEY-----\n%s\n-----END %s KEY-----" % (
@@ -41,9 +39,8 @@ class Shelf(TurnsInMemory):
         self.start()
 
     def start(self) -> None:
-        self.extra = ExtraFiles(
-            str(self.home), self.store, self.indexer, self.projects, Tombstones(str(self.home)), self.named
-        )
+        self.keep.tombstones = Tombstones(str(self.home))
+        self.extra = ExtraFiles(str(self.home), self.keep, self.projects, self.named)
 
     def sync(self) -> None:
         while not self.extra.sync():
@@ -233,11 +230,7 @@ def test_only_plain_markdown_below_the_folder_is_read(shelf: Shelf, tmp_path: Pa
 
 @pytest.mark.parametrize(
     ("raw", "says"),
-    [
-        (b"x" * (MAX_FILE_BYTES + 1), "longer than"),
-        (b"PNG\0\0", "not text"),
-        ("결제".encode("cp949"), "not UTF-8"),
-    ],
+    [(b"x" * (MAX_FILE_BYTES + 1), "longer than"), (b"PNG\0\0", "not text"), ("결제".encode("cp949"), "not UTF-8")],
 )
 def test_binary_file_is_left_out(shelf: Shelf, raw: bytes, says: str) -> None:
     (shelf.notes / "a.md").write_bytes(raw)
@@ -284,3 +277,26 @@ def test_forgotten_piece_stays_forgotten(shelf: Shelf) -> None:
     shelf.start()
     shelf.sync()
     assert shelf.pieces == []
+
+
+def test_a_piece_that_a_person_let_go_stays_so_while_its_words_do(shelf: Shelf) -> None:
+    page = shelf.notes / "배포.md"
+    page.write_text("# 배포\n\n배포는 화요일에 한다.\n\n# 로그\n\n로그는 30일 둔다.\n", encoding="utf-8")
+    shelf.sync()
+    [piece] = shelf.pieces
+    shelf.keep.write([piece.ended(Ended.LET_GO, T0_MS)])
+    page.write_text("\n\n" + page.read_text(encoding="utf-8"), encoding="utf-8")  # other lines, the same words
+    shelf.start()
+    shelf.sync()
+    assert shelf.pieces == [] and shelf.found("화요일") == set()
+    page.write_text("# 배포\n\n배포는 목요일에 한다.\n", encoding="utf-8")
+    shelf.start()
+    shelf.sync()
+    assert [row.text for row in shelf.pieces] == ["# 배포\n\n배포는 목요일에 한다."]
+    page.write_text("# 배포\n\n배포는 화요일에 한다.\n", encoding="utf-8")
+    shelf.start()
+    shelf.sync()
+    page.write_text("# 배포\n\n배포는 목요일에 한다.\n", encoding="utf-8")
+    shelf.start()
+    shelf.sync()  # gone from its file and back: that was no person's decision
+    assert [row.text for row in shelf.pieces] == ["# 배포\n\n배포는 목요일에 한다."]

@@ -1,7 +1,5 @@
 """Memory files with damage, obstacles or concurrent writers: nothing lost or leaked."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

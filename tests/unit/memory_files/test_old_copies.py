@@ -1,7 +1,5 @@
 """Old copies, moved, copied and damaged bullets: nothing newer is deleted, nothing forgotten comes back."""
 
-from __future__ import annotations
-
 import re
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Memory files: their content, and the effect of a user's changes."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

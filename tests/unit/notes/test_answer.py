@@ -1,7 +1,5 @@
 """Answers of a language model: wrapped, torn, of wrong types; a thousand of them change nothing."""
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path
@@ -12,29 +10,20 @@ import pytest
 from memlayer.notes.answer import parse
 from memlayer.notes.checks import CheckedNote, check
 from tests.support.notes_in_memory import Noting
+from tests.support.tables import tables
 
 TURNS = (
     ("배포 요일을 화요일로 바꾸자, 월요일은 장애가 잦아.", "네, 배포를 화요일 오전으로 바꿨습니다."),
     ("Keep the 45m timeout of notarization, 20m was too short.", "Kept: 45m."),
 )
-GOOD: dict[str, Any] = {
-    "summary": "배포를 화요일로 바꾸고 45m 타임아웃을 유지함.",
-    "notes": [
-        {
-            "kind": "decision", "text": "배포는 화요일에 한다. 월요일은 장애가 잦아서 바꿨다.", "turn": 1, "files": [],
-            "quote": "배포 요일을 화요일로 바꾸자", "error": "", "replaces": [],
-        }
-    ],
-    "tasks": [],
-    "drop": [],
-}  # fmt: skip
+GOOD: dict[str, Any] = tables("notes/answer")["good"]
 TEXT = json.dumps(GOOD, ensure_ascii=False)
 TASK = {"kind": "task", "text": "x" * 500, "quote": "y", "turn": "seven"}
 VALUES: list[Any] = [
     *(None, 1, -3.5, True, "", "null", [], {}, [[]], [None, 3], "가" * 5000),
     *({"text": {"text": 1}}, "\ud800", "\x00\x1b[2J", "notes-1", "[mem:AAAAAA]", [{"kind": "decision"}], [TASK]),
 ]
-RUNS = 1000
+RUNS = 300
 
 
 @pytest.mark.parametrize(
@@ -71,7 +60,7 @@ def mutated(rng: random.Random) -> str:
     return text
 
 
-def test_a_thousand_malformed_answers_write_only_good_notes(tmp_path: Path) -> None:
+def test_malformed_answers_write_only_good_notes(tmp_path: Path) -> None:
     home = tmp_path / "메모리"
     home.mkdir()
     noting = Noting(home)

@@ -1,7 +1,5 @@
 """Texts that tell the keeper of notes what to write: they write nothing, even with a model that obeys."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -11,20 +9,10 @@ from memlayer.notes.addressed import LEFT_OUT, addressed_spans
 from memlayer.notes.request import first_part
 from memlayer.text.word_lists import rows
 from tests.support.notes_in_memory import Noting, turn
+from tests.support.tables import tables
 
 ATTACKS = [(where, text, wish) for where, text, wish in rows("tests.data", "note_attacks.tsv")]
-HARMLESS = [
-    "remember that the staging port is 8443, always",
-    "From now on always use pnpm in this repo, never npm.",
-    "note that the retry is in the workflow, not in goreleaser",
-    "앞으로 커밋 메시지는 한국어로 써줘, 기억해.",
-    "요약을 화면 위에 보여주고 노트 목록은 아래로 옮겨줘",
-    "the system prompt of our own bot needs a line about refunds",
-    "add a notes column to the orders table and write a migration",
-    "메모 앱의 JSON 응답에서 drop 필드를 지워줘",
-    "ignore the previous error, it was my typo in config.yaml",
-    "이전 지시서 PDF는 무시해도 돼, 새 버전을 올렸어",
-]
+HARMLESS = tables("notes/attacks")["harmless"]
 REAL = (
     "결제 재시도는 몇 번 하기로 했지? 문서에 적힌 것과 다른 것 같아.",
     "결제 재시도는 최대 3번이고, 그 뒤에는 큐로 보냅니다.",

@@ -1,7 +1,5 @@
 """A newer note carries over what an older one knew, and touches nothing of a person's."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ from memlayer.notes.checks import Refusal
 from memlayer.notes.request import first_part
 from memlayer.topics.session_summary import sum_up
 from tests.support.notes_in_memory import Noting, turn
+from tests.support.tables import tables
 
 TURNS = (
     (
@@ -114,8 +113,7 @@ PASTED = "이 문서를 번역해줘:\n\n" + BACK
 
 
 @pytest.mark.parametrize(
-    ("prompt", "quote"),
-    [(BACK, BACK), ("응 그대로 하고 커밋은 하지 마", "응 그대로 하고 커밋은"), (PASTED, BACK)],
+    ("prompt", "quote"), [(BACK, BACK), ("응 그대로 하고 커밋은 하지 마", "응 그대로 하고 커밋은"), (PASTED, BACK)]
 )
 def test_reader_lets_no_rule_go(home_of: Noting, prompt: str, quote: str) -> None:
     rule = home_of.remember(RULE)
@@ -260,7 +258,7 @@ def test_late_tool_call_does_not_put_the_rules_summary_back(home_of: Noting) -> 
     assert session is not None
     edit: dict[str, Any] = {"tool_name": "Edit", "tool_input": {"file_path": "/p/릴리스.yml"}, "tool_response": {}}
     home_of.hook("post_tool_use", "s1", "s1-1", 5, **edit)
-    made = sum_up(home_of.store, session)
+    made = sum_up(home_of.keep, session)
     assert made is not None and made.text == summary
     home_of.say(
         "s1",
@@ -269,7 +267,7 @@ def test_late_tool_call_does_not_put_the_rules_summary_back(home_of: Noting) -> 
         "trap이 빠져서 남았습니다.",
         at=9,
     )
-    made = sum_up(home_of.store, session)
+    made = sum_up(home_of.keep, session)
     assert made is not None and made.text != summary  # a new turn, which no model has read yet
 
 
@@ -296,13 +294,7 @@ def test_last_session_stands_where_rules_leave_little_room(home_of: Noting) -> N
     assert re.search(r"\(last session, [\d-]{10}\) GoReleaser", start) and len(start) <= 3500
 
 
-LESSONS = (
-    ("cause", "정산 배치는 자정 직후에 돌면 전날 환불을 놓친다."),
-    ("decision", "정산 배치는 새벽 4시에 돌린다, 환불이 3시에 마감되기 때문이다."),
-    ("attempt", "정산을 두 번 돌려 맞추는 것은 중복 출금이 나서 되돌렸다."),
-    ("preference", "정산 배치를 고칠 때는 먼저 표본으로 돌려 보여 달라고 했다."),
-    ("fact", "환불 마감은 은행 쪽 서버 시각으로 3시다."),
-)
+LESSONS = tables("notes/merging")["lessons"]
 
 
 def test_session_adds_no_more_notes_than_its_turns_allow(home_of: Noting) -> None:

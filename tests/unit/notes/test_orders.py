@@ -1,7 +1,5 @@
 """Ways of working, notes of several parts, and orders that a session carried out."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +11,10 @@ from memlayer.notes.checks import MAX_TEXT_CHARS
 from memlayer.notes.request import ORDERS_SHOWN, TASKS_SHOWN, first_part
 from memlayer.tasks.states import Status
 from tests.support.notes_in_memory import Noting
+from tests.support.tables import tables
 from tests.support.turns_in_memory import PROJECT
 
-WAYS = [
-    ("ok lets get back to main", "After a merge: back to main"),
-    ("also resolve the review body", "Reviews: the review body, too, is answered and resolved"),
-    ("커밋은 내가 직접 할게", "커밋은 사용자가 직접 한다"),
-    ("테스트부터 돌려봐", "고친 뒤에는 먼저 테스트를 돌려본다"),
-    ("don't squash", "Merges are not squashed"),
-]
+WAYS = tables("notes/orders")["ways"]
 ORDERED = {
     "korean": (
         "PnP SDK를 Core Kit으로 바꾸기로 하자.",
@@ -164,6 +157,39 @@ def test_orders_change_and_close_tasks_beyond_the_twelfth(noting: Noting) -> Non
     known = {citation_of(task.id): task for task in noting.tasks.known.all(project_id)}
     assert known[tasks[-1].citation].status is Status.DONE
     assert (known[changed.citation].title, known[changed.citation].is_open) == ("결제 화면 3 일본어로", True)
+
+
+@pytest.mark.parametrize(
+    ("said", "blocker", "passed", "now"),
+    [
+        (
+            "iOS 등록은 나중에. 인증서는 행정실 서명 기다리는 중이야.",
+            "인증서의 행정실 서명",
+            "행정실 서명이 나왔어, 등록은 월요일에 하자",
+            "iOS 등록은 월요일에",
+        ),
+        (
+            "The iOS build is for later, we wait for the office's signature on the certificate.",
+            "the certificate's signature",
+            "the signature came, build iOS on Monday then",
+            "Build iOS on Monday",
+        ),
+    ],
+)
+def test_a_changed_task_waits_no_more_for_what_it_waited_for(
+    noting: Noting, said: str, blocker: str, passed: str, now: str
+) -> None:
+    project_id = noting.projects.resolve(PROJECT)[0]
+    turns = noting.tell("s", (said, "네."))
+    row = {"title": said[:40], "status": "blocked", "blocked_by": blocker, "quote": said[:60], "turn": 1}
+    noting.answer("s", turns, answer(tasks=[row]))
+    [task] = noting.tasks.known.all(project_id)
+    assert [one.raw for one in task.blockers] == [blocker]
+    turns = noting.tell("t", (passed, "네."))
+    order = {"id": citation_of(task.id), "state": "changed", "text": now, "quote": passed, "turn": 1}
+    noting.answer("t", turns, answer(orders=[order]))
+    [task] = noting.tasks.known.all(project_id)
+    assert (task.title, task.blockers, task.is_open) == (now, (), True)
 
 
 def test_request_shows_headline_and_text_and_few_orders(noting: Noting) -> None:

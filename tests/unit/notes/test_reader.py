@@ -1,7 +1,5 @@
 """Which sessions are read, once each, whatever ends the process in between."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -50,7 +48,7 @@ class Place:
     def reader(self, *, since_ms: int = 0, daily_tokens: int = 10**6) -> SessionReader:
         budget = ModelBudget(str(self.home / "use.json"), daily_tokens=daily_tokens)
         return SessionReader(
-            self.noting.store, self.noting.keeper, ReadingLog(str(self.home)), self.model, budget, 10.0, since_ms,
+            self.noting.store, self.noting.keeper, ReadingLog(str(self.home)), self.model, budget, since_ms,
             clock=lambda: (T0_MS + 10 * OVER_AFTER_MS) / 1000,
         )  # fmt: skip
 

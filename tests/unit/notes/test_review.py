@@ -1,7 +1,5 @@
 """Memories under review: the reasons, the decisions, and their undoing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,8 +8,17 @@ import pytest
 from memlayer.errors import UserError
 from memlayer.model import OPENED, Memory, replace, usage_of
 from memlayer.notes.reading_log import Reading, ReadingLog
-from memlayer.notes.review import DAY_MS, How, Review, ReviewedMemory, ReviewedProject, ReviewReason, doubt, staleness
-from memlayer.notes.review_log import ReviewLog
+from memlayer.notes.review import (
+    DAY_MS,
+    How,
+    Review,
+    ReviewedMemory,
+    ReviewedProject,
+    ReviewLog,
+    ReviewReason,
+    doubt,
+    staleness,
+)
 from tests.support.notes_in_memory import Noting
 from tests.support.turns_in_memory import T0_MS
 

@@ -1,7 +1,5 @@
 """Notes of sessions that nobody typed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

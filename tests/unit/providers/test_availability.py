@@ -1,7 +1,5 @@
 """The circuit breaker: nobody waits for a server that is down or slow."""
 
-from __future__ import annotations
-
 import pytest
 
 from memlayer.errors import EmbedderError

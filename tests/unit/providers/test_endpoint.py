@@ -1,7 +1,5 @@
 """Whose server an address is, its key, and its parameters: one rule for talks, readers and vectors."""
 
-from __future__ import annotations
-
 import pytest
 
 from memlayer.adapters.embedding.model_folder import models_root

@@ -1,7 +1,5 @@
 """SDKs as extras: the message without them, and their absence."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tomllib

@@ -1,7 +1,5 @@
 """Notes held against a checked-out tree, with real repositories."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
@@ -12,16 +10,11 @@ from memlayer.model import Memory, replace
 from memlayer.records.ground import SINCE_CHANGED, Ground
 from tests.support.repositories import git, repository
 from tests.support.store_rows import make_memory
+from tests.support.tables import tables
 
-FILES = {
-    "src/cart_store.py": "class CartStore:\n    def load_cart(self): ...\n",
-    "requirements.txt": "redis==7.2.4\n",
-    "Makefile": "test:\n\tpytest\nsmoke: test\n\t./smoke.sh\n",
-    "package.json": '{"scripts": {"e2e": "playwright test"}}\n',
-    "justfile": "deploy-kr:\n\t./deploy.sh kr\n",
-    "README.md": "See cart_store.py, and `make smoke` is in the Makefile.\n",
-    "결제/정산.py": "반올림 = 1\n",
-}
+TABLES = tables("records/ground")
+
+FILES = TABLES["files"]
 
 
 @pytest.fixture
@@ -59,16 +52,7 @@ def mark(ground: Ground, shop: Path, note: Memory) -> str:
     return ground.look("p1", str(shop)).get(note.citation, "")
 
 
-GONE = [
-    ("The cart lives in src/cart_store.py.", "src/cart_store.py", None),
-    ("장바구니는 cart_store.py에 있음.", "src/cart_store.py", None),
-    ("Carts are read by `load_cart()` alone.", "src/cart_store.py", "class CartStore: ...\n"),
-    ("장바구니는 CartStore를 거쳐서만 읽는다.", "src/cart_store.py", "def load_cart(): ...\n"),
-    ("Pinned: Redis 7.2.4, newer ones lose the cart.", "requirements.txt", "redis==8.0.1\n"),
-    ("레디스는 7.2.4로 고정.", "requirements.txt", "redis==8.0.1\n"),
-    ("브라우저 시험은 `npm run e2e`로 돌린다.", "package.json", '{"scripts": {"browser": "playwright test"}}\n'),
-    ("Run `just deploy-kr` before noon.", "justfile", "deploy:\n\t./deploy.sh\n"),
-]
+GONE = TABLES["gone"]
 
 
 @pytest.mark.parametrize(("text", "file", "new"), GONE)

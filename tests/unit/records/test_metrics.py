@@ -1,7 +1,5 @@
 """The daemon's counts of redactions and embedding times, over restarts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The daily budget of a language model: counted before the call, by local day, kept over restarts and crashes."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat
@@ -17,6 +15,7 @@ from memlayer.cli.verbs.overview import say_language_model
 from memlayer.edge.home import paths
 from memlayer.records.model_budget import KEPT_DAYS, MAX_ANSWER_TOKENS, ModelBudget, Reserved
 from memlayer.wire.notes import ModelUse, Spent
+from tests.support.tables import tables
 
 DAY_S = 86_400
 NOON = 1_795_000_000.0
@@ -183,16 +182,7 @@ def test_a_problem_is_kept_as_one_line_until_a_call_succeeds(home: Path) -> None
     assert today.summary().problem == ""
 
 
-@pytest.mark.parametrize(
-    ("told", "part"),
-    [
-        ({"is_over": True}, "2 of 3 calls, 1,500 of 10,000 tokens (spent: sessions wait)"),
-        ({}, "7 calls, 20,000 tokens"),
-        ({"problem": "openai: HTTP 500"}, "sessions wait   openai: HTTP 500"),
-        ({"lacks": "no key", "problem": "old"}, "sessions wait   no key"),
-        ({"is_on": False}, "none any more"),
-    ],
-)
+@pytest.mark.parametrize(("told", "part"), tables("records/model_budget")["stats_prints_what_was_spent"])
 def test_stats_prints_what_was_spent(told: dict[str, Any], part: str, capsys: pytest.CaptureFixture[str]) -> None:
     known = ModelUse(
         is_on=True, provider="openai", model="한 모델", reads="session", today=Spent(2, 1500),

@@ -1,7 +1,5 @@
 """Identity of projects: real git folders moved, copied, linked, nested, deleted."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 
@@ -10,7 +8,7 @@ import pytest
 from memlayer.edge.home import registry
 from memlayer.edge.home.project import locate
 from memlayer.errors import UserError
-from memlayer.memory_files.book import Book
+from memlayer.memory_files.pages import Book
 from memlayer.records.projects import Projects, root_commit
 from tests.support.repositories import REMOTE, Identify, git, on_disk, repository
 

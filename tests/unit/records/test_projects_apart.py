@@ -1,7 +1,5 @@
 """Unrelated work is not one project: templates, copies, folders below a repository at home."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

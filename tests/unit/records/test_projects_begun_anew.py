@@ -1,7 +1,5 @@
 """A folder used again: a new repository is a new project."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

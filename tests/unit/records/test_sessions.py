@@ -1,7 +1,5 @@
 """The record of a session: changes by events, order, and disk."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -10,6 +8,7 @@ import pytest
 from memlayer.edge.capture.payload import read_payload, spool_event
 from memlayer.edge.home import paths
 from memlayer.records.sessions import Session, Sessions
+from tests.support.tables import tables
 
 
 class Told:
@@ -318,22 +317,7 @@ def test_open_sessions_with_nothing_unread_are_left_alone(told: Told, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("events", "run_by"),
-    [
-        ("startup+ prompt+", "sdk-py"),
-        ("startup prompt", None),
-        ("fork+ prompt+", "sdk-py"),
-        ("startup+ prompt+ resume+ prompt+", "sdk-py"),  # a script goes on with its session
-        ("startup+ prompt+ compact+", "sdk-py"),
-        ("startup prompt resume+ prompt+ compact+", None),  # a person's session, gone on with by a script
-        ("startup+ prompt+ resume prompt", None),  # a run that a person resumes
-        ("startup+ prompt+ resume prompt resume+ prompt+", None),
-        ("prompt+ prompt+", ""),  # its start was not heard
-        ("prompt+ prompt prompt+", None),
-        ("prompt prompt+", None),
-        ("clear prompt", None),
-        ("prompt", None),
-    ],
+    ("events", "run_by"), tables("records/sessions")["run_is_a_session_of_which_nobody_typed_a_prompt"]
 )
 def test_run_is_a_session_of_which_nobody_typed_a_prompt(told: Told, events: str, run_by: str | None) -> None:
     """+ marks the events of a run."""

@@ -1,7 +1,5 @@
 """Small files: read as their type, set aside where damaged, safe for any id and text."""
 
-from __future__ import annotations
-
 import logging
 import stat
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Tombstones: under any id, repeatable by a person, without readable text."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path
@@ -14,13 +12,14 @@ from memlayer.records.tombstones import KEY_BYTES, SAME_TIME_MS, TOOL, Tombstone
 
 LONG = "두루미칠성반닫이 서버의 이름은 zephyrine 으로 하기로 했다"
 SHORT = "번호는 1234"
+SHOP = "상점"
 AT_MS = 1_790_000_000_000
 
 
 def said(text: str, source: str = "transcript", **fields: Any) -> dict[str, Any]:
     return {
         "id": "new", "kind": "user", "session_id": "s1", "prompt_id": "p1", "text": text, "at_ms": AT_MS,
-        "source": source, **fields,
+        "source": source, "project_id": SHOP, **fields,
     }  # fmt: skip
 
 
@@ -28,7 +27,7 @@ def test_a_long_text_is_known_at_any_time_and_a_short_one_about_its_own(home: Pa
     home.mkdir()
     tombstones = Tombstones(str(home))
     assert not tombstones.covers(said(LONG))
-    tombstones.add(["e1"], [(LONG, AT_MS), (SHORT, AT_MS), ("  ", AT_MS)])
+    tombstones.add(["e1"], [(LONG, AT_MS, SHOP), (SHORT, AT_MS, SHOP), ("  ", AT_MS, SHOP)])
     for known in (tombstones, Tombstones(str(home))):
         assert "e1" in known and "e2" not in known
         assert known.covers(said(LONG, at_ms=5))
@@ -38,12 +37,13 @@ def test_a_long_text_is_known_at_any_time_and_a_short_one_about_its_own(home: Pa
         assert not known.covers(said("ok"))
         assert not known.covers(said("  "))
         assert known.covers(said(LONG, source="import"))
+        assert not known.covers(said(SHORT, project_id="다른 가게")) and known.covers(said(LONG, project_id="other"))
 
 
 def test_who_says_it_again_wants_it_kept(home: Path) -> None:
     home.mkdir()
     tombstones = Tombstones(str(home))
-    tombstones.add(["e1"], [(LONG, AT_MS)])
+    tombstones.add(["e1"], [(LONG, AT_MS, SHOP)])
     assert not tombstones.covers(said(LONG, source="hook"))
     assert tombstones.covers(said(LONG, source="hook"), is_history=True)  # out of an export
     assert tombstones.covers(said(LONG, source="hook", id="e1"))
@@ -77,8 +77,8 @@ def test_a_statement_is_known_however_short_in_its_project_until_it_is_said_agai
 def test_text_of_a_turn_is_no_statement(home: Path) -> None:
     home.mkdir()
     tombstones = Tombstones(str(home))
-    tombstones.add(["e1"], [(LONG, AT_MS)], [("상점", SHORT, AT_MS)])
-    assert not tombstones.covers_memory(stated(LONG, AT_MS))
+    tombstones.add(["e1"], [(LONG, AT_MS, SHOP)], [("상점", SHORT, AT_MS)])
+    assert not tombstones.covers_memory(stated(LONG, AT_MS, SHOP))
     assert not tombstones.covers(said(SHORT))
 
 
@@ -86,7 +86,7 @@ def test_a_turn_whose_prompt_was_forgotten_goes_whole(home: Path) -> None:
     """A fork's transcript has other ids, and more of the answer."""
     home.mkdir()
     tombstones = Tombstones(str(home))
-    tombstones.add(["e1"], [(LONG, AT_MS)])
+    tombstones.add(["e1"], [(LONG, AT_MS, SHOP)])
     events = [
         said(LONG, id="a"),
         said("네, 그리고 더 긴 대답이 있습니다.", id="b", kind="assistant"),
@@ -133,7 +133,7 @@ def test_memories_deleted_by_age_stay_deleted(home: Path) -> None:
 
 def test_the_file_holds_no_word_and_the_key_is_the_users_own(home: Path) -> None:
     home.mkdir()
-    Tombstones(str(home)).add(["e1"], [(LONG, AT_MS)])
+    Tombstones(str(home)).add(["e1"], [(LONG, AT_MS, SHOP)])
     raw = (home / "forgotten.txt").read_bytes()
     assert b"zephyrine" not in raw and "두루미".encode() not in raw
     key = home / "forgotten.key"
@@ -141,7 +141,7 @@ def test_the_file_holds_no_word_and_the_key_is_the_users_own(home: Path) -> None
     # Another home has another key: the same text leaves another line.
     other = home / "other"
     other.mkdir()
-    Tombstones(str(other)).add(["e1"], [(LONG, AT_MS)])
+    Tombstones(str(other)).add(["e1"], [(LONG, AT_MS, SHOP)])
     assert (other / "forgotten.txt").read_bytes() != raw
 
 

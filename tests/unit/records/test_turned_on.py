@@ -1,7 +1,5 @@
 """Since when a language model is on."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path
@@ -9,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memlayer.edge.home import paths
-from memlayer.records.turned_on import turned_off, turned_on
+from memlayer.records.projects import turned_off, turned_on
 
 LOCAL, REMOTE = "openai http://127.0.0.1:11434/v1", "openai"
 

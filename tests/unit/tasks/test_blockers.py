@@ -1,7 +1,5 @@
 """Blockers of tasks, from words to what they stand for (27.5, 27.8, 27.9, 27.11)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

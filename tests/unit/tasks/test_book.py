@@ -1,7 +1,5 @@
 """Tasks from their sources to their memories: row 27 of the design, by its numbers."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from memlayer.tasks.graph import Edge, Rel
 from memlayer.tasks.matcher import named
 from memlayer.tasks.states import OPEN, By, Op, Status, Task
 from tests.support.notes_in_memory import Noting
+from tests.support.tables import tables
 from tests.support.turns_in_memory import PROJECT, T0_MS
 
 
@@ -120,16 +119,7 @@ def test_answer_taken_back_is_asked_again(book: Booking, is_done: bool) -> None:
     assert book.graph.rows() == rows
 
 
-@pytest.mark.parametrize(
-    ("title", "sentence"),
-    [
-        ("Finish the vector search", "The vector search task is done now."),
-        ("벡터 검색 마무리", "벡터 검색 작업 끝났어"),
-        ("Write the migration guide", "migration guide's done"),
-        ("로그인 리다이렉트 고치기", "로그인 리다이렉트는 잘 고쳤어요"),
-        ("결제 테스트 추가", "결제 테스트는 어제 추가해뒀어"),
-    ],
-)
+@pytest.mark.parametrize(("title", "sentence"), tables("tasks/book")["a_plain_sentence_closes_its_task"])
 def test_a_plain_sentence_closes_its_task(book: Booking, title: str, sentence: str) -> None:
     book.say("s1", "p1", ("todo: " if title.isascii() else "할 일: ") + title, "OK.", at=1)
     assert book.one(title).by == (By.PERSON,)
@@ -186,7 +176,7 @@ def test_the_memory_of_a_task_follows_it(book: Booking) -> None:
     assert row.id not in book.searched()
 
 
-def test_an_older_homes_task_is_taken_over_under_its_citation(book: Booking) -> None:
+def test_a_task_without_its_events_is_taken_over_under_its_citation(book: Booking) -> None:
     turns = book.tell("s1", ("배포 문서를 고쳐야 하는데 보안 검토를 기다려", "알겠습니다."))
     book.answer("s1", turns, {"summary": "", "notes": [], "tasks": []})
 
@@ -242,17 +232,6 @@ def test_a_reader_closes_a_persons_task_by_an_exact_quote(
     assert [asked.candidates[0].title for asked in book.tasks.questions()] == ([] if is_closed else [title])
 
 
-def test_a_remark_of_history_closes_nothing(book: Booking) -> None:
-    book.person(1, Observation(CREATED, "장바구니 고치기"))
-    task = book.one("장바구니 고치기")
-    book.tasks.maybe_done(task.id, "3 commits touched cart.py since")
-    [row] = book.store.memories(MemoryQuery(kind=Kind.TASK))
-    assert row.text == "장바구니 고치기 (maybe done: 3 commits touched cart.py since)"
-    assert book.one("장바구니 고치기").is_open
-    book.tasks.maybe_done(task.id, "")
-    assert book.store.memories(MemoryQuery(kind=Kind.TASK))[0].text == "장바구니 고치기"
-
-
 def test_repeated_statement_has_an_edge_of_each_later_session_27_3(book: Booking) -> None:
     for at, session in enumerate(("s1", "s1", "s2", "s3")):
         book.say(session, "p%d" % at, "main 에는 절대 직접 푸시하지 마", "네.", at=at * 10)
@@ -261,8 +240,7 @@ def test_repeated_statement_has_an_edge_of_each_later_session_27_3(book: Booking
         book.projects.resolve(PROJECT)[0], "main 에는 푸시하지 않는다", Kind.PREFERENCE, by=Author.PERSON,
         session_id="s1", prompt_id="p0", source_ids=[event.id for event in events], at_ms=T0_MS,
     )  # fmt: skip
-    book.store.put_memories([made])
-    book.indexer.index([made])
+    book.keep.write([made])
     turns = [turn_memory_id("s2", "p2"), turn_memory_id("s3", "p3")]
     assert sorted(book.graph.said_again(made.id)) == sorted(turns)
     before = book.graph.rows()

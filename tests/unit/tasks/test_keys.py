@@ -1,7 +1,5 @@
 """Entities that a text names."""
 
-from __future__ import annotations
-
 import pytest
 
 from memlayer.tasks.keys import EntityType, entities_in

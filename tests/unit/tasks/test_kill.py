@@ -1,7 +1,5 @@
 """A kill between any two writes: what is said again, or caught up, gives the same tasks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,13 +10,7 @@ from memlayer.tasks.events import CREATED, Observation, TaskEvent, captured, tas
 from memlayer.tasks.states import By, Op, Status, Step
 from tests.support.turns_in_memory import PROJECT, T0_MS, TurnsInMemory
 
-WRITES = (
-    "store.add_events",
-    "store.put_memories",
-    "store.put_chunks",
-    "store.drop_chunks",
-    "graph.put",
-)
+WRITES = ("store.add_events", "store.put_memories", "store.put_chunks", "store.drop_chunks", "graph.put")
 TOLD = (
     Observation(CREATED, "배포", status=Status.BLOCKED, blockers=("Security review", "PROJ-12")),
     Observation(CREATED, "Security review"),
@@ -50,7 +42,6 @@ def count_writes(memory: TurnsInMemory, ends_before: int) -> list[int]:
     for name in WRITES:
         owner: Any = getattr(memory, name.split(".")[0])
         setattr(owner, name.split(".")[1], dying(getattr(owner, name.split(".")[1])))
-    memory.indexer.on_index = memory.tasks.index
     return written
 
 

@@ -1,16 +1,15 @@
 """Which task words close: pairs that look alike, and true closings (27.7)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 
+from memlayer.tasks.book import observed
 from memlayer.tasks.decision import decided
 from memlayer.tasks.events import Observation, TaskEvent
 from memlayer.tasks.matcher import GAP, STRICT, Match, decide, match, score
-from memlayer.tasks.sentences import observed
 from memlayer.tasks.states import By, Op, Status, Task
+from tests.support.tables import tables
 
 DATA = Path(__file__).parents[2] / "data" / "tasks"
 
@@ -68,16 +67,7 @@ def test_the_title_of_a_pair_never_means_the_other(title: str, sentence: str, wo
         assert found.sure is None or found.sure.id == "t2"
 
 
-@pytest.mark.parametrize(
-    ("words", "title", "expected"),
-    [
-        ("로그인 테스트 추가", "로그인 테스트 추가", 1.0),
-        ("the login-test", "Login test", 0.97),
-        ("migration guide", "Write the migration guide", 0.92),
-        ("migration", "Write the migration guide", 0.9),
-        ("배포", "로그인 테스트 추가", 0.0),
-    ],
-)
+@pytest.mark.parametrize(("words", "title", "expected"), tables("tasks/matching")["scores"])
 def test_scores(words: str, title: str, expected: float) -> None:
     assert score(words, task(title)) == expected
 

@@ -1,14 +1,13 @@
 """Open work that is a push: told from other work, and whether the repository's own record says that it happened."""
 
-from __future__ import annotations
-
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
-from memlayer.tasks.commits import branches, is_push, was_pushed
+from memlayer.tasks.events import branches, is_push, was_pushed
+from tests.support.tables import tables
 
 IDENTITY = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
 
@@ -26,13 +25,7 @@ def test_a_push_is_told(title: str) -> None:
 
 @pytest.mark.parametrize(
     "title",
-    [
-        "Push notifications for refunds", "푸시 알림 고치기", "Push the branch and open a PR",
-        "Fix the pre-push hook", "알림 푸시", "Move push_sessions to the hook", "푸시 전에 테스트 돌리기",
-        "푸시가 느린 원인 찾기", "Push the deadline to Friday", "push v2 to production", "Push Docker image to ECR",
-        "push the release tag", "Push the client for an answer", "배포 이미지 푸시하기", "새 이미지 레지스트리에 푸시",
-        "push back on the redesign", "push feat/other",
-    ],
+    tables("tasks/pushes")["other_work_is_none"],
 )  # fmt: skip
 def test_other_work_is_none(title: str) -> None:
     assert not is_push(title, ["main", "feat/pay"])

@@ -1,7 +1,5 @@
 """Chunks and sentences: what they cover, where they break, how tokens are estimated."""
 
-from __future__ import annotations
-
 import base64
 import random
 import time
@@ -10,52 +8,10 @@ from itertools import pairwise
 import pytest
 
 from memlayer.text.chunking import chunk, estimate_tokens, sentences
+from tests.support.tables import tables
 
 # (text, tokens that the shipped model's tokenizer makes of it, without special tokens)
-COUNTED = [
-    (
-        "우리가 결제모듈에서 주문 이벤트를 ClickHouse로 옮기기로 정했고 checkout.py의 "
-        "normalize_cart 함수도 고쳤습니다.",
-        34,
-    ),
-    (
-        "지난주 회의에서 재시도 정책을 지수 백오프로 바꾸기로 합의했는데, 최대 다섯 번까지만 "
-        "시도하고 그 뒤에는 데드레터 큐로 보냅니다.",
-        42,
-    ),
-    (
-        "사용자가 비밀번호를 세 번 틀리면 계정을 십 분간 잠그는 기능은 아직 구현하지 않았어요. "
-        "보안팀의 검토가 끝나면 진행하겠습니다.",
-        38,
-    ),
-    (
-        "We decided to move the order events from Postgres to ClickHouse because the write load "
-        "was too high, and the retry policy was changed to exponential backoff.",
-        34,
-    ),
-    (
-        "Caroline went to the support group last Tuesday; Melanie painted a sunrise and took the "
-        "kids camping near the lake.",
-        25,
-    ),
-    (
-        "def normalize_cart(items: list[Item]) -> Cart:\n    total = sum(item.price * item.count "
-        'for item in items)\n    return Cart(total=round(total, 2), currency="EUR")',
-        55,
-    ),
-    (
-        "2026-11-21T09:12:44.350Z ERROR [worker-3] src/app/checkout.py:42 TypeError: unsupported "
-        "operand, conn 10.0.0.7:5433 ECONNRESET",
-        50,
-    ),
-    (
-        '{"id": "a7Bc3x", "kind": "turn", "ids": [1, 2, 3], "text": "checkout.py", "score": 0.4821, "ok": true}',
-        58,
-    ),
-    ("SGVsbG8sIHdvcmxkISBUaGlzIGlzIGEgdGVzdCBvZiBiYXNlNjQgYmxvYnMgaW4gY2h1bmtz", 56),
-    ("決済モジュールを直した。注文イベントをClickHouseに移すことにした理由は何でしたか。", 39),
-    ("점심은 김치찌개로 하고 저녁 회식은 다음 주 목요일로 미룹시다. ㅋㅋㅋ 🎉", 26),
-]
+COUNTED = tables("text/chunking")["counted"]
 
 
 @pytest.mark.parametrize(("text", "tokens"), COUNTED)

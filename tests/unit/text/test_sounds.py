@@ -1,12 +1,10 @@
 """Loanwords by their sound: pairs that the rules were made on, and pairs that they were not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 
-from memlayer.adapters.search.word_sounds import WordSounds
+from memlayer.adapters.search.word_index import WordSounds
 from memlayer.text.sounds import alike, english_readings, hangul_readings, is_sure
 from memlayer.text.terms import index_terms, stem
 

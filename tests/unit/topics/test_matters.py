@@ -1,11 +1,8 @@
 """The matters of a session, and the goals that its summary names."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
-from memlayer.topics.matters import matters
-from memlayer.topics.session_summary import sum_up
+from memlayer.topics.session_summary import matters, sum_up
 from tests.support.turns_in_memory import TurnsInMemory
 
 WEBHOOK = [
@@ -36,7 +33,7 @@ def summary(home: Path, turns: list[tuple[str, str]]) -> str:
         memory.turn("s1", "p%d" % number, prompt, answer, at=number)
     session = memory.sessions.get("s1")
     assert session is not None
-    made = sum_up(memory.store, session)
+    made = sum_up(memory.keep, session)
     assert made is not None
     return made.text.split("\n")[0]
 

@@ -1,7 +1,5 @@
 """A session's summary by rules: what it names, in whose words and language, what is worth one, and when it is made."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -13,11 +11,26 @@ from memlayer.model import Event, Memory, citation_of
 from memlayer.ports import MemoryQuery
 from memlayer.records.sessions import Session
 from memlayer.topics import session_summary
-from memlayer.topics.session_summary import left_open, pending, sum_up
-from memlayer.topics.summary_text import COMMANDS, DECIDED, DONE, ERRORS, FILES, GOAL, is_korean, parts_of
+from memlayer.topics.session_summary import (
+    COMMANDS,
+    DECIDED,
+    DONE,
+    ERRORS,
+    FILES,
+    GOAL,
+    is_korean,
+    left_open,
+    parts_of,
+    pending,
+    sum_up,
+)
 from memlayer.transcripts.lines import read_calls
 from memlayer.turns.outcome import Call, from_answers, from_calls
 from tests.support.memory_store import MemoryStore
+from tests.support.tables import tables
+from tests.support.turns_in_memory import keep_over
+
+TABLES = tables("topics/session_summary")
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 HOUR_MS = 3_600_000
@@ -28,6 +41,7 @@ class Told:
 
     def __init__(self) -> None:
         self.store = MemoryStore()
+        self.keep = keep_over(self.store, Path("/nowhere"))
         self.session = Session(id="s1", project_id="p1", project_dir="/home/dev/상점", ended="other")
         self.at_ms = 1_700_000_000_000
 
@@ -37,7 +51,7 @@ class Told:
         self.store.add_events([Event(made, kind, "s1", "p1", prompt_id, text, self.at_ms, detail=detail)])
         return made
 
-    def turn(self, prompt: str, answer: str = "", tools: tuple[tuple[str, str], ...] = ()) -> Told:
+    def turn(self, prompt: str, answer: str = "", tools: tuple[tuple[str, str], ...] = ()) -> "Told":
         prompt_id = "q%d" % self.at_ms
         self.event("user", prompt, prompt_id)
         for detail, text in tools:
@@ -58,7 +72,7 @@ class Told:
         )  # fmt: skip
 
     def summed_up(self) -> dict[str, str]:
-        found = sum_up(self.store, self.session)
+        found = sum_up(self.keep, self.session)
         return parts_of(found.text) if found else {}
 
 
@@ -78,7 +92,7 @@ def test_goal_work_and_what_is_left_in_the_sessions_own_words(said: list[tuple[s
     told = Told()
     for prompt, answer in said:
         told.turn(prompt, answer)
-    found = sum_up(told.store, told.session)
+    found = sum_up(told.keep, told.session)
     assert found is not None
     parts = parts_of(found.text)
     assert is_korean(found.text) is korean
@@ -96,7 +110,7 @@ def test_its_record() -> None:
     told = Told()
     for prompt, answer in KOREAN:
         told.turn(prompt, answer)
-    found = sum_up(told.store, told.session)
+    found = sum_up(told.keep, told.session)
     assert found is not None
     assert (found.category, found.kind) == (Category.DAILY, Kind.SESSION_SUMMARY)
     assert (found.project_id, found.session_id) == ("p1", "s1")
@@ -104,7 +118,7 @@ def test_its_record() -> None:
     assert set(found.source_ids) == {event.id for event in told.store.events(session_id="s1")}
     assert told.store.memories(MemoryQuery(kind=Kind.SESSION_SUMMARY)) == [found]
     told.turn("배포까지 하자", "스테이징에 배포했습니다. `make deploy ENV=stg` 로 실행했습니다.")
-    again = sum_up(told.store, told.session)
+    again = sum_up(told.keep, told.session)
     assert again is not None and again.id == found.id and "배포했습니다" in again.text
     assert len(told.store.memories(MemoryQuery(kind=Kind.SESSION_SUMMARY))) == 1
 
@@ -138,13 +152,7 @@ def test_decisions_come_from_the_core_memories_that_still_hold() -> None:
 
 @pytest.mark.parametrize(
     "said",
-    [
-        [("안녕", "안녕하세요!"), ("고마워", "천만에요.")],
-        [("hi", "Hello!"), ("thanks, that's all", "You're welcome.")],
-        [("/memlayer:memory-stats", "Events: 3")],
-        [("모나드가 뭐야?", "자기 함자 범주의 모노이드입니다.")],
-        [],
-    ],
+    TABLES["small_talk_has_no_summary"],
     ids=["korean talk", "english talk", "own command", "one question", "nothing"],
 )
 def test_small_talk_has_no_summary(said: list[tuple[str, str]]) -> None:
@@ -159,38 +167,11 @@ def test_noise_and_answers_to_own_commands_stay_out() -> None:
     told = Told().turn(*KOREAN[0])
     told.event("user", "<task-notification>빌드 끝</task-notification>", "n1", "noise")
     told.event("assistant", "백그라운드 빌드 qznoise 를 끝냈습니다.", "n1")
-    found = sum_up(told.store, told.session)
+    found = sum_up(told.keep, told.session)
     assert found is not None and "qznoise" not in found.text
 
 
-@pytest.mark.parametrize(
-    ("prompt", "answer", "left"),
-    [
-        ("배포 스크립트를 지금 바로 고쳐줘 제발", "", "배포 스크립트를 지금 바로 고쳐줘 제발"),
-        (
-            "관리자 주소가 뭐였지? 저장소에 있어?",
-            "저장소에서 찾을 수 없습니다.",
-            "",
-        ),
-        (
-            "정산 고쳐줘",
-            "고쳤습니다. 스테이징 서버에도 지금 배포할까요?",
-            "정산 고쳐줘 → 스테이징 서버에도 지금 배포할까요?",
-        ),
-        (
-            "fix the importer",
-            "Fixed. Should I backfill the old rows?",
-            "fix the importer → Should I backfill the old rows?",
-        ),
-        ("which port does redis use?", "", ""),
-        ("can you fix the port of redis?", "", "can you fix the port of redis?"),
-        ("fix the importer", "Fixed. Anything else?", ""),
-        ("exot", "", ""),
-        ("rotate the keys", "Done for prod. The next step is staging, which is not done yet.", ""),
-        ("장바구니 보관 기간을 정해야 돼", "14일로 했습니다.", ""),
-        ("고마워 내일 보자", "수고하셨습니다.", ""),
-    ],
-)
+@pytest.mark.parametrize(("prompt", "answer", "left"), TABLES["left_open"])
 def test_left_open(prompt: str, answer: str, left: str) -> None:
     earlier = ("스키마 바꿔줘", ["바꿨습니다. 색인도 새로 만들까요?"])
     assert left_open([earlier, (prompt, [answer])]) == left
@@ -200,12 +181,12 @@ def test_left_open(prompt: str, answer: str, left: str) -> None:
 def test_question_for_a_fact_is_no_goal(question: str) -> None:
     told = Told().turn(question, "redis는 6380 포트를 씁니다. 설정은 deploy/redis.conf에 있습니다.")
     told.core("decision", "redis는 6380 포트를 쓴다")
-    summary = sum_up(told.store, told.session, with_transcript=False)
+    summary = sum_up(told.keep, told.session, with_transcript=False)
     assert summary is not None and GOAL not in parts_of(summary.text) and "6380" in parts_of(summary.text)[DECIDED]
     told.turn(
         "deploy.sh 를 재시도하게 고쳐줘, 세 번까지", "deploy.sh가 이제 세 번까지 재시도합니다. 테스트도 통과했습니다."
     )
-    again = sum_up(told.store, told.session, with_transcript=False)
+    again = sum_up(told.keep, told.session, with_transcript=False)
     assert again is not None and "deploy.sh" in parts_of(again.text)[GOAL] and "?" not in parts_of(again.text)[GOAL]
 
 
@@ -252,6 +233,28 @@ def test_a_command_that_works_later_is_no_error() -> None:
     failed, worked = Call("Bash", "make", True, "boom"), Call("Bash", "make", False, "")
     assert from_calls([failed, worked], "").errors == ()
     assert from_calls([worked, failed], "").errors == ("make: boom",)
+
+
+@pytest.mark.parametrize(
+    ("failed", "then", "is_left"),
+    [
+        ("pytest tests/결제_test.py -x", "uv run pytest -q", False),
+        ("cd app && python -m pytest -q", "pytest tests -q | tail -3", False),
+        ("npm test -- cart", "npm run test", False),
+        ("make -j4 test", "make test", False),
+        ("cargo test 정산", "RUST_LOG=off cargo test", False),
+        ("ruff check . && pytest", "pytest", True),
+        ("ruff check . && pytest", "ruff check --fix . && pytest -q", False),
+        ("npm test", "npm install", True),
+        ("npm run build", "npm test", True),
+        ("go vet ./...", "go test ./...", True),
+        ("psql -c 'select 1'", "psql -c 'select 2'", True),
+    ],
+)
+def test_last_run_of_a_check_decides(failed: str, then: str, is_left: bool) -> None:
+    calls = [Call("Bash", failed, True, "3 failed"), Call("Bash", then, False, "")]
+    assert bool(from_calls(calls, "").errors) is is_left
+    assert from_calls(calls[::-1], "").errors
 
 
 def test_calls_of_a_recorded_transcript() -> None:

@@ -3,28 +3,42 @@
 Requirements 22.2 to 22.4, 22.8, 22.10 and 22.14.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from memlayer.indexing.indexer import Indexer
-from memlayer.indexing.term_stats import TermStats
 from memlayer.kinds import Category, Kind
 from memlayer.model import Event, replace, turn_memory_id
 from memlayer.ports import MemoryQuery
-from memlayer.records.tombstones import Tombstones
-from memlayer.topics import continuity
-from memlayer.topics.continuity import Portions, Transition, read_log, score, steps, transition_of, write_log
-from memlayer.topics.grouping import line_of, topics_of
-from memlayer.topics.keeper import TopicKeeper
-from memlayer.topics.profile import Profile, profiles
-from memlayer.topics.recent import DAY_MS, HOUR_MS, IDLE_MS, MAX_EVENTS, is_due, within_a_day
+from memlayer.topics.grouping import (
+    DAY_MS,
+    HOUR_MS,
+    IDLE_MS,
+    MAX_EVENTS,
+    is_due,
+    line_of,
+    renew,
+    topic_memories,
+    topics_of,
+    within_a_day,
+)
+from memlayer.topics.profile import (
+    MAX_LINES,
+    ContinuityStep,
+    Portions,
+    Profile,
+    Transition,
+    profiles,
+    read_log,
+    score,
+    steps,
+    transition_of,
+    write_log,
+)
 from memlayer.turns.turn_memory import turn_memory
 from tests.support.memory_store import MemoryStore
-from tests.support.turns_in_memory import NoCache
+from tests.support.turns_in_memory import keep_over
 
 NOW = 1_790_000_000_000
 # Matters of two projects in one store: each list is a matter, each entry a session of (prompt, answer).
@@ -86,23 +100,19 @@ def test_only_sessions_since_a_time_count() -> None:
     assert topics_of([]) == []
 
 
-def indexing(store: MemoryStore) -> Indexer:
-    made = {"cache": NoCache(), "terms": TermStats(), "max_tokens": 400, "overlap_tokens": 80}
-    return Indexer(store, embedder=lambda: None, **made)  # type: ignore[arg-type]
-
-
 def test_keeper_is_idempotent_and_rests_on_turns(tmp_path: Path) -> None:
     store = filled()
-    keeper = TopicKeeper(store, indexing(store), Tombstones(str(tmp_path)))
-    assert keeper.renew("p1", NOW) is True and keeper.renew("p1", NOW) is False
-    known = keeper.known("p1")
+    keep = keep_over(store, tmp_path)
+    renewed = lambda now_ms: (renew(keep, "p1", now_ms), keep.take_change().project_ids)[1]  # noqa: E731
+    assert renewed(NOW) == {"p1"} and renewed(NOW) == set()
+    known = topic_memories(store, "p1")
     assert len(known) == 2 and all(row.kind == "topic" and row.category == "daily" for row in known)
     assert {row.source_ids for row in known} == {
         ("u0", "a0", "u3", "a3", "u6", "a6"), ("u1", "a1", "u4", "a4", "u7", "a7"),
     }  # fmt: skip
     # Two months later nothing of it is left, and nothing else has changed.
     before = {row.id: row for row in store.memories(MemoryQuery(category=known[0].category.CONVERSATION))}
-    assert keeper.renew("p1", NOW + 60 * DAY_MS) is True and keeper.known("p1") == []
+    assert renewed(NOW + 60 * DAY_MS) == {"p1"} and topic_memories(store, "p1") == []
     assert {row.id: row for row in store.memories(MemoryQuery(category=known[0].category.CONVERSATION))} == before
 
 
@@ -162,8 +172,8 @@ def test_log_holds_no_text_and_each_session_once(tmp_path: Path) -> None:
     assert "비밀" not in file.read_text("utf-8") and file.stat().st_mode & 0o777 == 0o600
     file.write_text(file.read_text("utf-8") + "{torn", "utf-8")
     assert len(read_log(home)) == 2
-    write_log(home, [continuity.ContinuityStep("p1", "", "n%d" % at, at, 0.5, Transition.BREAK) for at in range(700)])
-    assert len(read_log(home)) == continuity.MAX_LINES
+    write_log(home, [ContinuityStep("p1", "", "n%d" % at, at, 0.5, Transition.BREAK) for at in range(700)])
+    assert len(read_log(home)) == MAX_LINES
 
 
 def test_three_triggers_and_silence() -> None:

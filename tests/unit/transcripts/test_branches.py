@@ -1,7 +1,5 @@
 """Prompts that a conversation left: recorded transcripts, and made ones of their shape."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,17 +8,11 @@ from typing import Any
 import pytest
 
 from memlayer.transcripts.branches import left_prompts, newly_left
+from tests.support.tables import tables
 
 RECORDED = Path(__file__).parents[2] / "fixtures"
 # The first words of each prompt that the person left, by what happened.
-LEFT = {
-    "tui_rewound_2.1.197": ["TOOLS", "after compact", "one", "three"],
-    "tui_rewound_2.1.332": ["/compact", "TOOLS", "after compact", "more", "one", "three"],
-    "tui_summarized_2.1.197": ["seven after compact", "three", "two"],
-    "tui_summarized_2.1.332": ["seven after compact", "three", "two"],
-    "tui_escaped_2.1.197": ["HANG now"],
-    "tui_escaped_2.1.330": ["HANG now"],
-}
+LEFT = tables("transcripts/branches")["left"]
 FILES = sorted((*RECORDED.glob("transcript_*.jsonl"), *RECORDED.glob("host/transcript_*.jsonl")))
 
 

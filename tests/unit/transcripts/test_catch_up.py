@@ -1,7 +1,5 @@
 """Events of a transcript that hooks missed, and copies of another session."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path

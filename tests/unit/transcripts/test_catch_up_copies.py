@@ -1,7 +1,5 @@
 """Transcript records with other ids than the store's: a fork's copies, old hosts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Words of the person at tool calls, in recorded dialogs and in made ones of their shape."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,9 @@ from memlayer.edge.capture.payload import read_payload
 from memlayer.edge.capture.tool_use import EVERY_TOOL
 from memlayer.transcripts.catch_up import captured
 from memlayer.transcripts.reader import TranscriptRecord, read_turns
+from tests.support.tables import tables
+
+TABLES = tables("transcripts/dialogs")
 
 RECORDED = Path(__file__).parents[2] / "fixtures" / "host"
 VERSIONS = ("2.1.197", "2.1.332")
@@ -35,6 +36,7 @@ def dialog(
     *,
     is_error: bool = False,
     beside: str = "",
+    then: dict[str, Any] | None = None,
     given: dict[str, Any] | None = None,
     **more: object,
 ) -> list[str]:
@@ -48,7 +50,7 @@ def dialog(
         {**shared, "type": "assistant", "uuid": "a1", "message": {"id": "m1", "content": [call]}},
         {**shared, "type": "user", "promptId": "p1", "uuid": "u2", "message": {"content": blocks}}
         | {"toolUseResult": result, **more},
-    ]
+    ] + ([{**shared, "type": "assistant", "uuid": "a2", "message": {"content": []}, **then}] if then else [])
     path = tmp_path / "s1.jsonl"
     path.write_text("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records), encoding="utf-8")
     return said(path)
@@ -61,6 +63,12 @@ def test_recorded_answers_and_refusals(version: str) -> None:
         "> 배포는 언제 할까요?\n수요일 오전 10시, 릴리스 노트 먼저\n> Which regions?\nSeoul, Tokyo",
         "never publish from a laptop, CI만 배포해",
     ]
+
+
+def test_recorded_refusal_of_a_servers_tool() -> None:
+    """2.1.197 names no refusal in a field, and the two errors before it are the server's own."""
+    words = said(RECORDED / "transcript_tui_mcp_refused_2.1.197.jsonl")
+    assert words == ["아니, 배포는 수요일이야"]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -109,17 +117,7 @@ def _event(record: TranscriptRecord) -> dict[str, Any]:
     return event
 
 
-ANSWERS: list[tuple[dict[str, Any], str]] = [
-    ({"answers": {"포트는?": "8081"}}, "> 포트는?\n8081"),
-    ({"answers": {"Which?": ["Seoul", "Busan"]}}, "> Which?\nSeoul, Busan"),
-    ({"answers": {"Q": "(notes only)"}, "annotations": {"Q": {"notes": "둘 다 싫어"}}}, "> Q\n둘 다 싫어"),
-    ({"answers": {"Q": "A"}, "annotations": {"Q": {"notes": "until May"}}}, "> Q\nA\nuntil May"),
-    ({"answers": {}, "annotations": {"Q": {"notes": "ask me later"}}}, "> Q\nask me later"),
-    ({"answers": {}, "response": "그냥 SQLite로 가자"}, "그냥 SQLite로 가자"),
-    ({"answers": {"Q": "A", "R": "B, but only on Fridays"}}, "> Q\nA\n> R\nB, but only on Fridays"),
-    ({"answers": {'"quoted"="x" Q': "네\n그리고 로그도"}}, '> "quoted"="x" Q\n네\n그리고 로그도'),
-    ({"answers": {"first\nAlways push to main": "no"}}, "> first\n> Always push to main\nno"),
-]
+ANSWERS: list[tuple[dict[str, Any], str]] = TABLES["answers"]
 
 
 @pytest.mark.parametrize(("result", "words"), ANSWERS)
@@ -141,16 +139,7 @@ def test_rule_of_the_person_at_a_plan(tmp_path: Path) -> None:
         assert [found.text.rstrip(".") for found in laid_down("계속해\n" + words)] == [rule.rstrip(".")]
 
 
-REFUSALS = [
-    ("Bash", "use pnpm, not npm"),
-    ("Edit", "이 파일은 건드리지 마"),
-    ("Write", "no new files in src/legacy\nput it in lib/"),
-    ("WebFetch", "오프라인으로만 작업해"),
-    ("ExitPlanMode", "테스트부터 써"),
-    ("NotebookEdit", "To tell you how to proceed, the user said:\nnot this one"),
-    ("Task", "do it yourself, 서브에이전트 쓰지 마"),
-    ("Read", "that file holds customer data"),
-]
+REFUSALS = TABLES["refusals"]
 
 
 @pytest.mark.parametrize(("tool", "words"), REFUSALS)
@@ -164,6 +153,27 @@ def test_words_of_a_refusal(tmp_path: Path, tool: str, words: str) -> None:
         toolDenialKind="user-rejected", userFeedback=words,
     )  # fmt: skip
     assert old == new == [expected]
+
+
+NEXT: list[tuple[dict[str, Any] | None, bool]] = [
+    ({"message": {"model": "claude", "content": [{"type": "text", "text": "네"}]}}, True),
+    ({"attributionMcpServer": "web", "attributionMcpTool": "put"}, True),  # another tool ran before
+    ({"attributionMcpServer": "web", "attributionMcpTool": "get"}, False),  # this one ran: it is the server's text
+    ({"attributionMcpServer": "w", "attributionMcpTool": "g.e:t"}, False),  # the host spells a call's name plainly
+    ({"message": {"model": "<synthetic>", "content": "x"}, "isApiErrorMessage": True}, False),
+    ({"isSidechain": True}, False),
+    (None, False),
+]
+
+
+@pytest.mark.parametrize(("then", "is_persons"), NEXT)
+@pytest.mark.parametrize("words", ["항상 푸시해", "never push on Fridays"])
+def test_words_of_a_refusal_of_a_servers_tool(
+    tmp_path: Path, words: str, then: dict[str, Any] | None, is_persons: bool
+) -> None:
+    content = REFUSED + words
+    told = dialog(tmp_path, "mcp__web__get", content, "Error: " + content, is_error=True, then=then)
+    assert told == ([words] if is_persons else [])
 
 
 @pytest.mark.parametrize("before", ["", REFUSED])

@@ -1,7 +1,5 @@
 """The host's own memory: found by the transcript, read only, said by nobody twice."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,20 +1,20 @@
 """Importing transcripts: each turn once, whoever stored it first, no generated text."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
+from memlayer.adapters.sqlite_files import ImportLog
+from memlayer.edge.home import off_sessions
 from memlayer.model import turn_memory_id
 from memlayer.ports import DeletionPlan, MemoryQuery, Selection
 from memlayer.records.tombstones import Tombstones
 from memlayer.transcripts import importer
-from memlayer.transcripts.importer import GOING_ON, Batch, Gathered
+from memlayer.transcripts.importer import GOING_ON, OFF, Batch, Gathered
 from tests.support.past import Past
-from tests.support.transcripts import LONG_AGO_S, record, recorded, turn, write
+from tests.support.transcripts import LONG_AGO_S, recorded, turn, write
 
 CWD = "/home/dev/상점"
 KEY = "AKIA" + "QZ3EGTV7MNB2LPX5"
@@ -91,9 +91,9 @@ def test_forgotten_turn_stays_forgotten(past: Past) -> None:
     [memory] = past.store.memories(MemoryQuery(ids=[turn_memory_id("s", "s-p1")]))
     past.store.forget(Selection(memory_ids=(memory.id,)))
     Tombstones(str(past.home)).add(memory.source_ids)
-    past.log.restart()
+    past.log = ImportLog(past.home / "cache" / "anew.sqlite")
     counts = past.run()
-    assert (counts.new, counts.skipped["forgotten"]) == (0, 2)
+    assert (counts.new, counts.skipped["forgotten prompts, answers and calls"]) == (0, 2)
     assert past.turns == ["User: 질문 2\nAssistant: 대답 2: answer 2"]
 
 
@@ -106,7 +106,7 @@ def test_turn_of_a_killed_import_is_remembered(past: Past) -> None:
     for number in (1, 2):
         past.store.forget(DeletionPlan(memory_ids=(turn_memory_id("s", "s-p%d" % number),)))
     Tombstones(str(past.home)).add([turn_memory_id("s", "s-p2")])  # forgotten for good, unlike its sources
-    past.log.restart()
+    past.log = ImportLog(past.home / "cache" / "anew.sqlite")
     counts = past.run()
     assert (counts.new, counts.known) == (0, 4)
     assert past.turns == kept[:1] == ["User: 질문 1\nAssistant: 대답 1: answer 1"]
@@ -133,29 +133,6 @@ def test_only_turn_of_a_fresh_transcript_comes_later(past: Past) -> None:
     os.utime(path, (LONG_AGO_S, LONG_AGO_S))
     counts = past.run()
     assert (counts.new_turns, past.turns) == (1, ["User: 질문 1\nAssistant: 대답 1: answer 1"])
-
-
-def test_sub_agents_are_left_out_unless_asked_for(past: Past) -> None:
-    path = write(past.projects_folder, "s", turn(1, session="s", cwd=CWD), cwd=CWD)
-    folder = path.parent / "s" / "subagents"
-    folder.mkdir(parents=True)
-    said = {"session": "s", "cwd": CWD, "isSidechain": True, "agentId": "a1"}
-    (folder / "agent-a1.jsonl").write_text(
-        record("user", "조사해 줘", 1_790_000_000_100, promptId="s-p1", **said)
-        + record("assistant", "조사 결과", 1_790_000_000_200, **said)
-        + record("user", "더 조사해 줘", 1_790_000_000_300, promptId="s-p1", **said)
-        + record("assistant", "더 자세한 결과", 1_790_000_000_400, **said)
-    )
-    os.utime(folder / "agent-a1.jsonl", (LONG_AGO_S, LONG_AGO_S))
-    past.run()
-    assert len(past.turns) == 1
-    past.run(subagents=True)
-    assert past.turns == [
-        "User: 더 조사해 줘\nAssistant: 더 자세한 결과",
-        "User: 조사해 줘\nAssistant: 조사 결과",
-        "User: 질문 1\nAssistant: 대답 1: answer 1",
-    ]
-    assert {one.project_id for one in past.store.memories()} == {past.projects.find(CWD)[0]}
 
 
 def test_the_shells_folder_is_not_the_sessions(past: Past, tmp_path: Path) -> None:
@@ -254,9 +231,6 @@ class Log:
     def done(self, path: str, size: int, mtime_ns: int) -> None:
         self.calls.append("done " + path)
 
-    def restart(self) -> None:
-        self.calls.append("restart")
-
 
 def batch_of(path: str, *events: str) -> Batch:
     return Batch(path, [{"id": one} for one in events], [("uuid-" + one, path) for one in events], 10, 1, 5)
@@ -301,3 +275,13 @@ def test_a_failed_write_is_not_logged() -> None:
     with pytest.raises(OSError, match="full"):
         gathered.flush()
     assert log.calls == []
+
+
+def test_session_that_was_off_stays_out(past: Past) -> None:
+    write(past.projects_folder, "off", turn(1, session="off", cwd=CWD), cwd=CWD)
+    write(past.projects_folder, "on", turn(2, session="on", cwd=CWD), cwd=CWD)
+    off_sessions.add(str(past.home), b'{"session_id": "off"}', 1)
+    for rehearse in (True, False, False):
+        counts = past.run(rehearse=rehearse)
+        assert counts.skipped.get(OFF, 0) == (0 if counts.unchanged else 2)
+    assert {event.session_id for event in past.store.events(limit=10)} == {"on"}

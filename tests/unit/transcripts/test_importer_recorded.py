@@ -1,7 +1,5 @@
 """Importing recorded transcripts beside hooked events: each turn once, no generated text."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Turns read back from the host's transcript, recorded and made in the recorded shape."""
 
-from __future__ import annotations
-
 import json
 import tracemalloc
 from collections.abc import Mapping
@@ -11,6 +9,7 @@ import pytest
 
 from memlayer.transcripts.lines import MAX_LINE_BYTES
 from memlayer.transcripts.reader import TranscriptRecord, read_turns
+from tests.support.tables import tables
 from tests.support.transcripts import turn
 
 RECORDED = Path(__file__).parents[2] / "fixtures"
@@ -93,11 +92,7 @@ def test_last_message_with_text_is_the_answer(tmp_path: Path) -> None:
         user("p1", [text("결제 모듈을 고쳐줘"), {"type": "image", "source": {"data": "iVBOR"}}]),
         assistant("m1", "a1", text("먼저 볼게요.")),
         assistant("m1", "a2", {"type": "tool_use", "id": "t1", "name": "Bash", "input": {}}),
-        user(
-            "p1",
-            [{"type": "tool_result", "tool_use_id": "t1", "content": "out"}],
-            toolUseResult={"stdout": "out"},
-        ),
+        user("p1", [{"type": "tool_result", "tool_use_id": "t1", "content": "out"}], toolUseResult={"stdout": "out"}),
         assistant("m2", "a3", {"type": "thinking", "thinking": "hm"}),
         assistant("m2", "a4", text("고쳤습니다.")),
         assistant("m2", "a4", text("고쳤습니다.")),  # the same line twice, as after a resume
@@ -156,10 +151,7 @@ def test_prompt_typed_while_the_model_works(tmp_path: Path) -> None:
         "timestamp": "2026-11-21T09:12:44Z",
         "attachment": {"type": "queued_command", "prompt": "포트는 5433이야", "commandMode": "prompt"},
     }
-    note = {
-        **queued,
-        "attachment": {"type": "queued_command", "prompt": "done", "commandMode": "task-notification"},
-    }
+    note = {**queued, "attachment": {"type": "queued_command", "prompt": "done", "commandMode": "task-notification"}}
     path = write(
         tmp_path / "t.jsonl",
         user("p1", "set up the db"),
@@ -272,16 +264,7 @@ def test_first_and_last_line_are_read_as_far_as_they_are_whole(tmp_path: Path, b
     assert said == ["질문 1", "대답 1: answer 1", "질문 2", "대답 2: answer 2"][: 4 if cut < 2 else 3]
 
 
-COMMANDS = [
-    ("/deploy", "staging, 오늘은 canary만"),
-    ("/shop:review", "focus on the payment path"),
-    ("fix-issue", "123 그리고 테스트 추가"),
-    ("/plan", "first line\nsecond line"),
-    ("/ask", "why does <b>this</b> fail?"),
-    ("/note", "쿠폰은 장바구니마다 하나"),
-    ("/run", "  --port 8081  "),
-    ("/explain", "</command-args> as text"),
-]
+COMMANDS = tables("transcripts/reader")["commands"]
 
 
 def command_record(name: str, words: str, **more: object) -> dict[str, object]:

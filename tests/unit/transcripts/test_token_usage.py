@@ -1,7 +1,5 @@
 """Token use from the end of a transcript: sub-agents, torn lines, huge files."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path
@@ -10,6 +8,7 @@ from typing import Any
 import pytest
 
 from memlayer.transcripts.token_usage import read_token_use, window_tokens
+from tests.support.tables import tables
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 
@@ -134,20 +133,6 @@ def test_the_search_for_an_answer_ends(tmp_path: Path) -> None:
     assert read_token_use(path) is None
 
 
-@pytest.mark.parametrize(
-    ("model", "window"),
-    [
-        ("claude-sonnet-5[1m]", 1_000_000),
-        ("claude-opus-4-8[1M]", 1_000_000),
-        ("claude-opus-5-5", 1_000_000),
-        ("claude-sonnet-5-5", 1_000_000),
-        ("claude-haiku-5-5-20260901", 1_000_000),
-        ("claude-sonnet-5", 200_000),
-        ("claude-opus-50", 200_000),
-        ("claude-haiku-4-5-20251001", 200_000),
-        ("", 200_000),
-        ("나의-모델", 200_000),
-    ],
-)
+@pytest.mark.parametrize(("model", "window"), tables("transcripts/token_usage")["windows_by_name"])
 def test_windows_by_name(model: str, window: int) -> None:
     assert window_tokens(model) == window

@@ -1,7 +1,5 @@
 """Lines of an export: invalid ones are refused, naming the field."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -12,8 +10,8 @@ from memlayer.errors import UserError
 from memlayer.kinds import Category
 from memlayer.model import Event, Memory, citation_of
 from memlayer.records.sessions import Session
-from memlayer.transfer import export_line
-from memlayer.transfer.export_line import ExportedProject
+from memlayer.transfer import export
+from memlayer.transfer.export import ExportedProject
 
 ID, OTHER, PROJECT_ID = "0f" * 16, "a1" * 16, "5a" * 8
 EVENT = Event(ID, "user", "세션-1", PROJECT_ID, "p1", "배포는 화요일", 1_700_000_000_000).fields()
@@ -34,14 +32,14 @@ def line(name: str, **changed: Any) -> bytes:
 
 
 def test_written_file_reads_back() -> None:
-    assert export_line.read(line("event")) == Event(**EVENT)
-    assert export_line.read(line("memory")) == MEMORY
-    assert export_line.read(line("session")) == Session(**LINES["session"])
-    read = export_line.read(line("project"))
+    assert export.read(line("event")) == Event(**EVENT)
+    assert export.read(line("memory")) == MEMORY
+    assert export.read(line("session")) == Session(**LINES["session"])
+    read = export.read(line("project"))
     assert isinstance(read, ExportedProject) and {"id": read.id, **read.entry} == LINES["project"]
-    assert export_line.read(b'{"memlayer_export": 1}') is None
-    assert export_line.read(b'\xef\xbb\xbf{"memlayer_export": 1}\r\n') is None  # an editor has been at it
-    assert export_line.read(b'{"end": {}}') is None
+    assert export.read(b'{"memlayer_export": 1}') is None
+    assert export.read(b'\xef\xbb\xbf{"memlayer_export": 1}\r\n') is None  # an editor has been at it
+    assert export.read(b'{"end": {}}') is None
 
 
 @pytest.mark.parametrize("bad", ["../../x", "/etc/x", "", "p1", "5A" * 8, PROJECT_ID + "\n", 5, None, ["x"]])
@@ -49,7 +47,7 @@ def test_written_file_reads_back() -> None:
 def test_a_project_id_is_no_path(name: str, bad: object) -> None:
     field = "id" if name == "project" else "project_id"
     with pytest.raises(UserError, match=rf"^{name}: .+`\$\.{field}`"):
-        export_line.read(line(name, **{field: bad}))
+        export.read(line(name, **{field: bad}))
 
 
 @pytest.mark.parametrize(
@@ -95,7 +93,7 @@ def test_a_project_id_is_no_path(name: str, bad: object) -> None:
 )
 def test_a_wrong_value_is_named_by_its_field(name: str, field: str, bad: object) -> None:
     with pytest.raises(UserError, match=rf"^{name}(: .+`\$\.{field}(\[0\])?`|\.{field}: .+)"):
-        export_line.read(line(name, **{field: bad}))
+        export.read(line(name, **{field: bad}))
 
 
 @pytest.mark.parametrize(
@@ -106,34 +104,34 @@ def test_a_wrong_value_is_named_by_its_field(name: str, field: str, bad: object)
 )  # fmt: skip
 def test_foreign_line_is_refused(raw: bytes) -> None:
     with pytest.raises(UserError):
-        export_line.read(raw)
+        export.read(raw)
 
 
 def test_texts_are_redacted_and_can_be_written() -> None:
     key = "sk-ant-api03-" + "Ab1" * 30
     said = f"키는 {key} 이고 <private>비밀번호</private> \udc80"
     for name in ("event", "memory"):
-        read = export_line.read(line(name, text=said))
+        read = export.read(line(name, text=said))
         assert isinstance(read, Event | Memory)
         assert key not in read.text and "비밀번호" not in read.text and "[redacted:" in read.text
         read.text.encode("utf-8")
-    read = export_line.read(line("event", detail=key))
+    read = export.read(line("event", detail=key))
     assert isinstance(read, Event) and key not in read.detail
 
 
 def test_shortened_text_is_not_shortened_again() -> None:
     cut = clean("긴 글 " * 200_000)
-    read = export_line.read(line("event", text=cut))
+    read = export.read(line("event", text=cut))
     assert isinstance(read, Event) and read.text == cut
-    read = export_line.read(line("memory", text="긴 글 " * 800_000))
+    read = export.read(line("memory", text="긴 글 " * 800_000))
     assert isinstance(read, Memory) and abs(len(read.text) - len(cut)) < 10
 
 
 def test_a_folder_whose_name_is_not_utf8_comes_back() -> None:
-    read = export_line.read(line("project", root="/srv/\udcff", keys=["path:/srv/\udcff"]))
+    read = export.read(line("project", root="/srv/\udcff", keys=["path:/srv/\udcff"]))
     assert isinstance(read, ExportedProject) and read.entry["root"] == "/srv/\udcff"
 
 
 def test_a_remote_keeps_no_password() -> None:
-    read = export_line.read(line("project", keys=["remote:me:hunter2hunter2@example.com/shop"]))
+    read = export.read(line("project", keys=["remote:me:hunter2hunter2@example.com/shop"]))
     assert isinstance(read, ExportedProject) and read.entry["keys"] == ["remote:example.com/shop"]

@@ -1,29 +1,13 @@
 """Lines of errors: known again in other words about other places, and none for what any failure may say."""
 
-from __future__ import annotations
-
 import pytest
 
 from memlayer.turns.error_lines import is_protocol, signatures
+from tests.support.tables import tables
 
-SAME = [
-    (
-        "Exit code 1\n# github.com/a/cli/e2e\ncmd/e2e/testenv.go:40:26: undefined: defaultAgent",
-        "Exit code 1\n# github.com/a/cli/e2e\ncmd/e2e/env.go:112:3: undefined: defaultAgent",
-    ),
-    (
-        "ModuleNotFoundError: No module named 'geopandas'\nin /w/a.py:3",
-        'ModuleNotFoundError: No module named "pandas"\nin /other/b.py:77',
-    ),
-    (
-        "Exit code 1\n오류: 포트 5433을 여는 데 실패했습니다: /var/run/a.sock",
-        "Exit code 1\n오류: 포트 6000을 여는 데 실패했습니다: /tmp/b.sock",
-    ),
-    (
-        "fatal: could not read object 3f2a9c1b of branch 'x'",
-        "fatal: could not read object 77aa01ff of branch 'main'",
-    ),
-]
+TABLES = tables("turns/error_lines")
+
+SAME = TABLES["same"]
 OTHER = [
     ("Exit code 1\nundefined: defaultAgent", "Exit code 1\nundefined: getTestBinary"),
     ("오류: 결제 모듈이 응답하지 않습니다", "오류: 정산 모듈이 응답하지 않습니다"),
@@ -36,13 +20,7 @@ TELLS_NOTHING = [
     "",
     "오류: 실패",
 ]
-PROTOCOL = [
-    "<tool_use_error>File has not been read yet. Read it first before writing to it.</tool_use_error>",
-    "<tool_use_error>Sibling tool call errored</tool_use_error>",
-    "The user doesn't want to proceed with this tool use. The tool use was rejected",
-    "Permission to use Bash with command rm -rf build has been denied.",
-    "<tool_use_error>String to replace not found in file.\nString: undefined: defaultAgent</tool_use_error>",
-]
+PROTOCOL = TABLES["protocol"]
 
 
 @pytest.mark.parametrize(("one", "other"), SAME)

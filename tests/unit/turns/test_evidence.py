@@ -1,7 +1,5 @@
 """Alignment of quotes: exact, re-spaced, slips of copying; never an invention."""
 
-from __future__ import annotations
-
 import unicodedata
 
 import pytest
@@ -9,6 +7,7 @@ import pytest
 from memlayer.notes.session_turns import align_in_turns
 from memlayer.turns.evidence import Method, align, from_json, to_json
 from tests.support.notes_in_memory import turn
+from tests.support.tables import tables
 
 TEXT = (
     "웹훅이 왜 두 번 오는지 봐줘. 재시도 간격을 30초로 늘려봤는데 소용없었어.\n"
@@ -19,18 +18,7 @@ TEXT = (
 )
 WORDS = TEXT.replace("\n", " ").split(" ")
 PASSAGES = [" ".join(WORDS[start : start + 7]) for start in range(0, len(WORDS) - 7, 2)]
-INVENTED = [
-    "운영 데이터베이스의 포트는 5433입니다",
-    "Deploys happen every Thursday after the stand-up meeting",
-    "사용자는 모든 테스트를 삭제하길 원한다",
-    "The user wants us to drop the changelog file",
-    "retry interval of 45 seconds solved the problem",
-    "토스페이먼츠는 웹훅을 세 번 보내고 포기한다",
-    "never use the sandbox shop for settlement tests",
-    "the notarize timeout was lowered to ten minutes",
-    "포트원에서 토스페이먼츠로 되돌리기로 결정했다",
-    "legacy carts were deleted from the production database",
-]
+INVENTED = tables("turns/evidence")["invented"]
 
 
 def test_copied_words_are_exact() -> None:

@@ -1,7 +1,5 @@
 """The headline of a note: edited, written to files and read back, sent and taken in."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -12,8 +10,8 @@ from memlayer.memory_files.edits import EditCounts
 from memlayer.memory_files.markdown import parted, with_headline
 from memlayer.model import Memory, replace
 from memlayer.team.note import Refused, promoted, read_note
-from memlayer.transfer import export_line
-from memlayer.turns.headline import MAX_HEADLINE_CHARS, MAX_SUBJECT_CHARS
+from memlayer.transfer import export
+from memlayer.turns.turn_memory import MAX_HEADLINE_CHARS, MAX_SUBJECT_CHARS, first_clause
 from tests.support.consolidating_in_memory import Consolidating
 from tests.support.files_in_memory import FilesInMemory, written
 
@@ -138,13 +136,53 @@ def headed(**changed: str) -> Memory:
         "0f" * 16, "core_0f0f", "", "core", "decision", TEXT, 0.7, "5a" * 8, "s1", "", (), 1_795_262_456_217,  # type: ignore[arg-type]
         headline=HEADLINE, subject=SUBJECT,
     )]  # fmt: skip
-    return replace(row, citation=export_line.citation_of(row.id), **changed)  # type: ignore[arg-type]
+    return replace(row, citation=export.citation_of(row.id), **changed)  # type: ignore[arg-type]
 
 
 def exported(row: Memory) -> Memory:
-    read = export_line.read(json.dumps({"memory": row.fields()}).encode())
+    read = export.read(json.dumps({"memory": row.fields()}).encode())
     assert isinstance(read, Memory)
     return read
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`merge_records` contract, 4 rules, amended: on a clash the record with more non-empty fields wins, superseding"
+        " keep-latest",
+        "User: `merge_records` 는 충돌하면 값이 더 많이 채워진 레코드를 남기고, 같으면 우리 쪽을 남긴다, 최신 것을"
+        " 남기던 규칙은 버렸다. `updated` 는 보지 않는다",
+    ],
+)
+def test_a_rule_a_little_over_what_a_model_was_asked_for_is_whole(text: str) -> None:
+    assert first_clause(text[:130]) == text[:130]
+
+
+@pytest.mark.parametrize(
+    ("text", "begins"),
+    [
+        ("`URL.navigate()` must return `self.__class__(...)` in every branch", "`URL.navigate()` must return `self"),
+        (
+            "`ExceptionInfo` strips the `builtins.` prefix of builtin types",
+            "`ExceptionInfo` strips the `builtins.` prefix",
+        ),
+    ],
+)
+def test_a_stop_within_code_ends_no_sentence(text: str, begins: str) -> None:
+    long = (
+        text
+        + ": 파이썬 3 의 traceback 은 내장 타입도 모듈 이름과 함께 보여 준다, so chaining raised a TypeError there" * 2
+    )
+    assert first_clause(long).startswith(begins) and first_clause(long).startswith(text)
+
+
+@pytest.mark.parametrize("joint", [", so that ", "; because ", ": which "])
+def test_a_cut_headline_ends_with_no_sign_of_more(joint: str) -> None:
+    rule = (
+        "User: `foo.py` 는 v2.0 이 나올 때까지 그대로 두고, nothing else in `src/legacy` moves before it is out there"
+    )
+    long = rule + joint + "the mobile team ships from that path until December and cannot change it"
+    assert first_clause(long) == rule
 
 
 def test_an_export_has_it_and_disarms_it() -> None:

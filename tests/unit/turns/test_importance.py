@@ -1,10 +1,11 @@
 """How much a memory matters before anyone asks: its category, and each different signal once."""
 
-from __future__ import annotations
-
 import pytest
 
 from memlayer.turns.salience import importance
+from tests.support.tables import tables
+
+TABLES = tables("turns/importance")
 
 BASES = [("core", 0.7), ("custom", 0.4), ("daily", 0.3), ("conversation", 0.2)]
 
@@ -16,13 +17,7 @@ def test_a_category_has_its_own_base(category: str, value: float) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "That was our decision.", "We decided it.", "Always lint.", "Never force-push.", "It is important.",
-        "a critical path", "It must stay.", "one requirement", "the retention policy", "two rules", "a principle",
-        "저장소는 이걸로 결정했어", "그걸 쓰기로 했어", "로그는 항상 남겨", "언제나 남겨", "절대로 지우지 마",
-        "이건 중요해", "치명적인 경로야", "반드시 남겨", "꼭 남겨", "요구사항이야", "요구 사항이야", "보관 정책이야",
-        "규칙 하나", "원칙이야",
-    ],
+    TABLES["each_signal_word_adds_a_tenth"],
 )  # fmt: skip
 def test_each_signal_word_adds_a_tenth(text: str) -> None:
     assert importance("conversation", text) == 0.3
@@ -30,12 +25,7 @@ def test_each_signal_word_adds_a_tenth(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "이 rule을 지켜", "policy는 이거야", "must로 표시해", "보안policy",  # no boundary between Latin and Hangul
-        "We decided. That was the decision, and 결정은 결정이야.",
-        "Always, always: 항상, 언제나.",
-        "a rule, the rules, 규칙",
-    ],
+    TABLES["synonyms_and_translations_of_one_signal_count_once"],
 )  # fmt: skip
 def test_synonyms_and_translations_of_one_signal_count_once(text: str) -> None:
     assert importance("conversation", text) == 0.3

@@ -1,7 +1,5 @@
 """Marks of redaction are nobody's words: not a need, a term, nor a thing worth telling."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -14,6 +12,7 @@ from memlayer.kinds import Kind
 from memlayer.text.context_block import entry_lines, flatten
 from memlayer.text.terms import index_terms, query_terms
 from memlayer.topics.session_summary import left_open
+from tests.support.tables import tables
 from tests.support.turns_in_memory import PROJECT, TurnsInMemory
 
 THANKS = [
@@ -62,15 +61,7 @@ def test_a_private_prompt_is_not_left_open(prompt: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("The port is 5433 [mem:jjjLBc], as decided.", "The port is 5433 (mem:jjjLBc), as decided."),
-        ("포트는 5433입니다 [mem:jjjLBc][mem:kkkLBc].", "포트는 5433입니다 (mem:jjjLBc)(mem:kkkLBc)."),
-        ("see [ mem: jjjLBc ] (and [1])", "see ( mem: jjjLBc ) (and [1])"),
-        ("\uff3bmem:jjjLBc\uff3d 참고", "(mem:jjjLBc) 참고"),
-        ("[Memory context] is its header", "(Memory context) is its header"),
-        ("half-open range (0, 1] stays", "half-open range (0, 1] stays"),
-    ],
+    ("text", "shown"), tables("turns/marks_of_redaction")["a_disarmed_citation_keeps_both_brackets"]
 )
 def test_a_disarmed_citation_keeps_both_brackets(text: str, shown: str) -> None:
     assert flatten(text) == shown

@@ -1,12 +1,11 @@
 """What a session's turns came to: recaps, decisions, and turns that stay as they are."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 import pytest
 
-from memlayer.turns.matter import Outcome, Said, asks, assents, contests, is_progress, outcomes
+from memlayer.turns.matter import Outcome, Said, asks, assents, contests, is_progress, is_recap, outcomes
+from tests.support.tables import tables
 
 
 def alike(terms: Iterable[str]) -> Mapping[str, float]:
@@ -180,3 +179,52 @@ def test_a_mark_within_a_name_asks_nothing(code: str) -> None:
 def test_the_choice_that_an_answer_asked_for_is_told(question: str, reply: str) -> None:
     [outcome] = of(Said("Run the tests.", "The first run failed. " + question), Said(reply, "18 of 18 are green now."))
     assert outcome.text == reply + "\n18 of 18 are green now."
+
+
+@pytest.mark.parametrize("offer", ["Want me to implement this approach?", "이 방식으로 구현할까요?"])
+def test_an_agreed_proposal_is_told_without_its_offer(offer: str) -> None:
+    first = Said("The export is empty.", "Should I look at the filter?")
+    proposal = "Agreed: the filter drops rows before the header is read."
+    [outcome] = of(
+        first, Said("no, at the reader, it never sees a header", proposal + " " + offer), Said("ok", "Done.")
+    )
+    assert outcome.text == proposal
+
+
+@pytest.mark.parametrize(("text", "expected"), tables("turns/matter")["a_recap_begins_so_or_states_rules"])
+def test_a_recap_begins_so_or_states_rules(text: str, expected: bool) -> None:
+    assert is_recap(text) is expected
+
+
+KOREAN_REPLY = "아니, 재시도는 3번까지만 하고 409는 절대 재시도하지 마. 대기는 30초 이하로."
+DECISION = "Too strict. 429 and 408 must be retried, at most 4 attempts in all. Everything else is permanent."
+
+
+@pytest.mark.parametrize(
+    ("reply", "report"),
+    [
+        (DECISION, "Got it. I ran the tests and updated the file."),
+        (DECISION, "All tests pass. Here's a summary: the client was touched, and so was its test."),
+        (DECISION, "Understood. I rewrote the client. I've also rerun the suite."),
+        (KOREAN_REPLY, "알겠습니다. 테스트를 돌리고 파일을 수정했습니다."),
+        (KOREAN_REPLY, "요약하면, 클라이언트를 고쳤습니다. 테스트도 추가했습니다."),
+    ],
+)
+def test_a_report_of_work_does_not_stand_for_a_decision(reply: str, report: str) -> None:
+    [outcome] = of(Said("The client hammers the auth service, can you look?", GUESS), Said(reply, report))
+    assert outcome.text.replace("\n", " ").startswith(reply) and outcome.by_person is (reply == DECISION)
+
+
+@pytest.mark.parametrize(
+    "recap",
+    [
+        "확정: 재시도는 3번, 409는 재시도 없음, 대기는 30초 이하입니다.",
+        "알겠습니다. 재시도는 3번까지만 하기로 결정했습니다. 대기는 30초 이하입니다.",
+        "Got it. Three attempts at most, never for 409. The wait is capped at 30 seconds.",
+        "Settled: three attempts. I updated the file.",
+    ],
+)
+def test_a_recap_that_restates_the_decision_stands(recap: str) -> None:
+    guess = Said("왜 인증 서버를 계속 때리지?", "모든 실패를 재시도합니다. 5xx만 재시도하겠습니다.")
+    [outcome] = of(guess, Said(KOREAN_REPLY, recap))
+    assert not outcome.by_person and outcome.text == recap

@@ -1,7 +1,5 @@
 """Plans for a day are plans until a later turn tells of them as done."""
 
-from __future__ import annotations
-
 import pytest
 
 from memlayer.turns.plans import is_done, plan_of

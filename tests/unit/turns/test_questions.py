@@ -1,10 +1,9 @@
 """Questions whose answers state nothing, and those whose answers do."""
 
-from __future__ import annotations
-
 import pytest
 
 from memlayer.turns.questions import asks_a_fact, is_open_question
+from tests.support.tables import tables
 
 KEY_ERROR = "The checkout endpoint keeps throwing KeyError: 'currency'. can you look?"
 
@@ -34,20 +33,7 @@ def test_an_answer_that_states_something(prompt: str, answer: str) -> None:
     assert not is_open_question(prompt, [answer])
 
 
-@pytest.mark.parametrize(
-    ("prompt", "answer"),
-    [
-        ("What is the org slug?", "I don't see it in the seed file. It isn't set anywhere."),
-        ("which day do we deploy?", "Let me check the notes."),
-        ("which day do we deploy?", "I'll look it up. One moment."),
-        ("which port does redis use?", "Which environment do you mean, staging or production?"),
-        ("배포 요일 언제야?", "확인해 보겠습니다."),
-        ("배포 요일 언제야?", "잠시만요, 찾아볼게요."),
-        ("redis 포트 뭐야?", "어느 환경을 말씀하시나요?"),
-        ("관리자 주소가 뭐였지?", "저장소에서 찾을 수 없습니다."),
-        ("redis 포트 뭐야?", ""),
-    ],
-)
+@pytest.mark.parametrize(("prompt", "answer"), tables("turns/questions")["an_answer_that_states_nothing"])
 def test_an_answer_that_states_nothing(prompt: str, answer: str) -> None:
     assert is_open_question(prompt, [answer])
 

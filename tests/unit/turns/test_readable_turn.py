@@ -1,7 +1,5 @@
 """A turn as it is read for what to keep: what is taken out of it, and where it may be cut."""
 
-from __future__ import annotations
-
 import unicodedata
 
 import pytest

@@ -1,31 +1,13 @@
 """What a person asks to remember: for this project, or in so many words for every one."""
 
-from __future__ import annotations
-
 import pytest
 
 from memlayer.edge.home.registry import GLOBAL
 from memlayer.turns.remembered import remember_event, says_everywhere
+from tests.support.tables import tables
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "In all my projects, use pnpm.",
-        "Always write commit messages in English in every project.",
-        "for all of my repos: never force push",
-        "Use four spaces across all projects",
-        "In every repository I want conventional commits.",
-        "앞으로 모든 프로젝트에서 커밋 메시지는 한국어로 써줘.",
-        "어느 프로젝트에서든 답변은 존댓말로 해줘",
-        "모든 내 프로젝트에서 pnpm을 쓴다",
-        "커밋은 모든 레포에서 영어로 써줘",
-        "모든 프로젝트 공통으로 탭 대신 스페이스를 쓴다",
-        "모든 project에서 pnpm 써줘",
-        "In all my projects, use pnpm instead of npm.",
-        "모든 프로젝트에서 npm 말고 pnpm을 써줘",
-    ],
-)
+@pytest.mark.parametrize("text", tables("turns/remembered")["words_for_every_project"])
 def test_words_for_every_project(text: str) -> None:
     assert says_everywhere(text)
 

@@ -1,7 +1,5 @@
 """Prompts that take the turn before back, in both languages."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Answers of operations: of the struct that is written down, and whole after the wire."""
 
-from __future__ import annotations
-
 import json
 from typing import get_type_hints
 
@@ -101,7 +99,7 @@ def test_an_own_list_for_each_message() -> None:
 def test_row_of_an_answer_is_the_stored_one() -> None:
     memory = make_memory(1, "배포는 화요일에", category=Category.CORE)
     row = memory.as_row(MemoryRow, project="쇼핑")
-    assert set(MemoryRow.__struct_fields__) - set(Memory.__struct_fields__) == {"project"}
-    assert row.fields() == {**memory.fields(), "project": "쇼핑"} and row.known_kind is memory.known_kind
+    assert set(MemoryRow.__struct_fields__) - set(Memory.__struct_fields__) == {"project", "host"}
+    assert row.fields() == {**memory.fields(), "project": "쇼핑", "host": ""} and row.known_kind is memory.known_kind
     later = {**row.fields(), "category": "a later one", "ended_because": "for a later reason"}
     assert Remember().read_answer({"memory": later}).memory.holds is False

@@ -1,7 +1,5 @@
 """Arguments of operations: the same after a round trip, and checked when somebody else sends them."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -24,9 +22,8 @@ def test_defaults_survive_the_wire(op: str) -> None:
 
 
 def test_values_survive_the_wire() -> None:
-    sent = Forget(("a7Bc3x",), "s1", "/집", True, "전화", 17, True, True, True)
+    sent = Forget(("a7Bc3x",), "s1", "/집", "전화", 17, True, True, True)
     assert Forget.parse(json.loads(json.dumps(sent.fields()))) == sent
-    assert sent.fields()["global"] is True
     assert List(with_superseded=True).fields()["all"] is True
     assert Pin("a7Bc3x").fields() == {"id": "a7Bc3x", "off": False}
 

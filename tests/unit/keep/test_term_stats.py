@@ -1,13 +1,11 @@
 """The document frequency sketch: weights, updates, and saved counts."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
 import pytest
 
-from memlayer.indexing.term_stats import RECENT, TermStats, term_weight
+from memlayer.keep.indexer import RECENT, TermStats, term_weight
 from memlayer.ports import Holding
 from tests.support.memory_store import MemoryStore
 from tests.support.store_rows import make_chunk
