@@ -6,8 +6,6 @@ in it. PYTHON: an interpreter of an environment with the other two
 (`uv venv /tmp/peers && uv pip install --python /tmp/peers/bin/python mini-swe-agent llm`). All by turns, in one run.
 """
 
-from __future__ import annotations
-
 import os
 import resource
 import statistics

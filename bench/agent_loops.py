@@ -4,8 +4,6 @@
 that has the package. Each round the scripted model calls a tool once, whose output has 2,000 characters.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time

@@ -5,8 +5,6 @@ Each verb runs by turns with a bare Python start in a home of its own whose daem
 the clock it does not depend on what else runs. --against: another version of the code, measured by turns with this one.
 """
 
-from __future__ import annotations
-
 import os
 import resource
 import statistics

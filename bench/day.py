@@ -9,8 +9,6 @@ somebody looks at the list, as a longer pause has events taken in. --pairs: two 
 instead, a line each of `session`, `prompt`, `answer`, and its calls in FILE.tools.jsonl.
 """
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 import os

@@ -3,8 +3,6 @@
 Sizes of the events, and the times of reading the day's turns, grouping them, keeping the topics and reading these.
 """
 
-from __future__ import annotations
-
 import statistics
 import sys
 import tempfile
@@ -21,15 +19,16 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from memlayer.adapters.lance.store import LanceStore  # noqa: E402
+from memlayer.keep.indexer import Indexer, TermStats  # noqa: E402
+from memlayer.keep.keep import Keep  # noqa: E402
 from memlayer.kinds import Category  # noqa: E402
 from memlayer.model import Event, event_id  # noqa: E402
 from memlayer.ports import MemoryQuery  # noqa: E402
 from memlayer.records.tombstones import Tombstones  # noqa: E402
-from memlayer.topics.grouping import topics_of  # noqa: E402
-from memlayer.topics.keeper import TopicKeeper  # noqa: E402
+from memlayer.topics.grouping import DAY_MS, MAX_EVENTS, renew, topic_memories, topics_of, within_a_day  # noqa: E402
 from memlayer.topics.profile import profiles  # noqa: E402
-from memlayer.topics.recent import DAY_MS, MAX_EVENTS, within_a_day  # noqa: E402
 from memlayer.turns.turn_memory import turn_memory  # noqa: E402
+from tests.support.turns_in_memory import NoCache  # noqa: E402
 
 SESSIONS = 10
 DIMENSIONS = 384
@@ -73,20 +72,20 @@ def main(events: int, rounds: int) -> None:
         store = filled(folder, events, now_ms)
         tables = ("events", "memories")
         size = sum(path.stat().st_size for name in tables for path in folder.rglob(name + ".lance/**/*.lance"))
-        keeper, query = (
-            TopicKeeper(store, Tombstones(base)),
-            MemoryQuery(project_id="p", category=Category.CONVERSATION, limit=MAX_EVENTS),
-        )
+        made_of = {"cache": NoCache(), "terms": TermStats()}
+        indexer = Indexer(store, embedder=lambda: None, **made_of)  # type: ignore[arg-type]
+        keep = Keep(store, indexer, Tombstones(base))
+        query = MemoryQuery(project_id="p", category=Category.CONVERSATION, limit=MAX_EVENTS)
         made = profiles(store, "p", now_ms - DAY_MS)
         shown = Table("%d events" % events, "median, slowest ms")
         shown.add_row("read the day's turns", took_ms(rounds, lambda: within_a_day(store.memories(query), now_ms)))
         shown.add_row("read and profile its sessions", took_ms(rounds, lambda: profiles(store, "p", now_ms - DAY_MS)))
         shown.add_row("group %d sessions" % len(made), took_ms(rounds, lambda: topics_of(made)))
-        shown.add_row("keep the topics, once", took_ms(1, lambda: keeper.renew("p", now_ms)))
-        shown.add_row("read the topics", took_ms(rounds, lambda: keeper.known("p")))
+        shown.add_row("keep the topics, once", took_ms(1, lambda: renew(keep, "p", now_ms)))
+        shown.add_row("read the topics", took_ms(rounds, lambda: topic_memories(store, "p")))
         console = Console()
         console.print(shown)
-        console.print("%d topics; events and turns take %.0f KB" % (len(keeper.known("p")), size / 1000))
+        console.print("%d topics; events and turns take %.0f KB" % (len(topic_memories(store, "p")), size / 1000))
         store.close()
 
 

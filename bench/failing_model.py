@@ -4,8 +4,6 @@ A daemon a case, by turns in one run: no model; HTTP 401; HTTP 429; half an answ
 where nobody listens. Each round ends a session, which the model is then asked about.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -3,8 +3,6 @@
 *Cold*: the first prompt that reads the notes; *warm*: those after it. In one process, the rows in memory; CPU time.
 """
 
-from __future__ import annotations
-
 import statistics
 import sys
 import tempfile

@@ -4,8 +4,6 @@ Generated sessions of 40 turns, each turn with tool calls whose results are nine
 own transcripts. Times until the words can be searched (the verb ends), and until every chunk has its vector.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

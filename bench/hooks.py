@@ -6,8 +6,6 @@ As the host runs it, by turns in the same run.
 sizes, and cold (no daemon). Also the daemon's memory and the disk per 1,000 turns. Needs the runtime's interpreter.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random
@@ -34,6 +32,8 @@ from memlayer.edge.home import paths  # noqa: E402
 from memlayer.edge.ipc.client import Client  # noqa: E402
 
 HOOKS = ("session_start", "user_prompt_submit", "post_tool_use", "post_tool_use_failure", "stop", "session_end")
+# Before a call: no project has a lesson; the call has no word of one; it has, and the daemon is asked.
+LESSONS = {"pre_tool_use, none": b"", "pre_tool_use, another": b"terraform", "pre_tool_use, asked": b"pytest"}
 TOPICS = (
     "order events", "payment module", "결제 모듈", "login page", "배포 파이프라인", "search index", "image cache",
     "알림 서비스", "nightly build", "rate limiter", "회원 테이블", "billing job", "CSV import", "지도 화면",
@@ -95,7 +95,7 @@ def payload(hook: str, number: int, project: Path) -> bytes:
         fields["source"] = "startup"
     elif hook == "session_end":
         fields["reason"] = "other"
-    elif hook.startswith("post_tool_use"):
+    elif "tool_use" in hook:
         fields |= {"prompt_id": "b%d" % number, "tool_name": "Bash", "tool_use_id": "toolu_%s_%d" % (hook, number)}
         fields["tool_input"] = {"command": "pytest tests/case_%d.py" % number, "description": "run the tests"}
         output = "".join("tests/case_%d.py::test_%d PASSED in %d ms\n" % (number, i, i) for i in range(80))
@@ -131,6 +131,10 @@ def measure(
             took.setdefault(hook, []).append(ms)
             answered += hook == "user_prompt_submit" and size > 0
             wait_until_quiet(client)  # a person does not type while the last answer is still being taken in
+        for name, words in LESSONS.items():
+            paths.write_whole(paths.actions(environment["MEMLAYER_HOME"]), words)
+            ms, _ = timed(command("pre_tool_use"), payload("pre_tool_use", number, project), environment)
+            took.setdefault(name, []).append(ms)
     out = summary(took)
     out["user_prompt_submit"]["answered"] = answered
     return out

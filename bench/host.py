@@ -10,8 +10,6 @@ server that does nothing. CPU is of the host and its children, the daemon aside.
 is installed from npm, as the tests do.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import resource

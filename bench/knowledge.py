@@ -4,8 +4,6 @@ Two copies of one store, each with its daemon, by turns in one run. The first ha
 The second has 500 tasks, 400 of them closed, entities and edges of every memory, and the topics of the last month.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

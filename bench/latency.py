@@ -14,8 +14,6 @@ prompt of a session that began as the host begins it; later: its second prompt; 
 start the daemon never saw.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -10,8 +10,6 @@ A program of its own, since a process that has LanceDB in it must not fork a dae
 phase, and at last {"settle_s": seconds that the indexes took}.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time
@@ -54,7 +52,7 @@ class Vectors:
     dice: np.random.Generator = field(default_factory=lambda: np.random.default_rng(7))
 
     @classmethod
-    def embedded(cls, embedder: Embedder, texts: int, cache_file: Path, progress: Progress) -> Vectors:
+    def embedded(cls, embedder: Embedder, texts: int, cache_file: Path, progress: Progress) -> "Vectors":
         """Embed so many turns really, or take their vectors from the cache."""
         cache = EmbeddingCache(cache_file)
         by_topic: list[list[tuple[float, ...]]] = [[] for _ in TOPICS]
@@ -159,7 +157,7 @@ def main(home: str, project: str, first: int, last: int, cache: str, texts: int)
     def tell(phase: str, done: int, total: int) -> None:
         print(json.dumps({"phase": phase, "done": done, "total": total}), flush=True)
 
-    make = compose.embedder_maker(home, Settings.model_validate({"embedding": {"cache_dir": cache}}))
+    make = compose.embedder_maker(home, Settings())
     assert make is not None
     vectors = Vectors.embedded(make(), texts, Path(cache) / "latency.sqlite", tell)
     project_id, _ = compose.open_projects(home).resolve(project)

@@ -3,8 +3,6 @@
 Any number of them, in Korean, English and both.
 """
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ A cold start is a whole process from its start to its answer to `initialize`, by
 same run; its memory is read then. No daemon runs.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import statistics

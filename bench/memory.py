@@ -4,8 +4,6 @@ Two events a turn, all of one project, built as bench/latency.py builds its stor
 out what other processes map too; anonymous is what no file backs.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys
@@ -33,7 +31,7 @@ def memory_mb(pid: int) -> dict[str, int]:
     return {name: round(kib[name] * 1024 / 1e6) for name in NAMES}
 
 
-def measure(home: Home, turns: int, cache: Path) -> dict[str, dict[str, int]]:
+def measure(home: Home, turns: int, cache: Path, idle_s: float) -> dict[str, dict[str, int]]:
     """Return a daemon's memory, right after prompts and later."""
     home.grow(turns, cache)
     home.settle(home.client, f"{turns} turns")
@@ -41,7 +39,7 @@ def measure(home: Home, turns: int, cache: Path) -> dict[str, dict[str, int]]:
     pid = home.client.call("status", {})["pid"]
     wait_until_idle(pid)
     at_work = memory_mb(pid)
-    time.sleep(IDLE_S)
+    time.sleep(idle_s)
     found = {"at work": at_work, "idle": memory_mb(pid)}
     home.client.stop()
     wait_until_gone(home.folder)
@@ -50,16 +48,17 @@ def measure(home: Home, turns: int, cache: Path) -> dict[str, dict[str, int]]:
 
 @click.command(help=__doc__)
 @click.option("--turns", default="1000,50000")
+@click.option("--idle-s", default=IDLE_S)
 @click.option("--json", "json_file", default="", help="Write the figures there too.")
 @click.option("--cache", default=str(ROOT / ".cache" / "bench"), help="Keeps the real vectors for the next run.")
-def main(turns: str, json_file: str, cache: str) -> None:
+def main(turns: str, idle_s: float, json_file: str, cache: str) -> None:
     base, found = Path(tempfile.mkdtemp(prefix="memlayer-memory-")), {}
     Path(cache).mkdir(parents=True, exist_ok=True)
     shown = Table("events", "", *NAMES, title="MB")
     try:
         home = Home(base)
         for count in sorted(map(int, turns.split(","))):
-            found[2 * count] = measure(home, count, Path(cache))
+            found[2 * count] = measure(home, count, Path(cache), idle_s)
             for state, row in found[2 * count].items():
                 shown.add_row(str(2 * count), state, *map(str, row.values()))
     finally:

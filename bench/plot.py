@@ -4,8 +4,6 @@
 LoCoMo, each method by its share of found evidence, and by category of question.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import tempfile

@@ -10,8 +10,6 @@ sound alike are still asked of memory, which no index of LanceDB answers. Below 
 vectors; `indexed` has the index there as well.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -39,7 +37,7 @@ from memlayer.adapters.lance.store import LanceStore  # noqa: E402
 from memlayer.config import Settings  # noqa: E402
 from memlayer.give.query import Query, typed_query  # noqa: E402
 from memlayer.give.retriever import Retriever, Weights  # noqa: E402
-from memlayer.indexing.term_stats import TermStats  # noqa: E402
+from memlayer.keep.indexer import TermStats  # noqa: E402
 from memlayer.model import Scope  # noqa: E402
 from memlayer.ports import Embedder  # noqa: E402
 
@@ -149,7 +147,7 @@ def main(sizes: str, rounds: int, texts: int, json_file: str, cache: str) -> Non
     Path(cache).mkdir(parents=True, exist_ok=True)
     figures: dict[str, Any] = {}
     with tempfile.TemporaryDirectory(prefix="memlayer-search-") as base:
-        make = compose.embedder_maker(base, Settings.model_validate({"embedding": {"cache_dir": cache}}))
+        make = compose.embedder_maker(base, Settings())
         assert make is not None
         embedder = make()
         vectors = Vectors.embedded(embedder, texts, Path(cache) / "latency.sqlite", lambda *_: None)

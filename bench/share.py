@@ -6,8 +6,6 @@ tables: n events at each place; a session of 10 turns, merges and rewriting coun
 one session in a bucket with other people's shares, and in a share that has that many machines itself.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys
@@ -25,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from memlayer.adapters.lance.share_tables import ShareTables  # noqa: E402
-from memlayer.sharing.log_format import GONE, ROWS, Content, ObjectName, packed  # noqa: E402
+from memlayer.sharing.ledger import GONE, ROWS, Content, ObjectName, packed  # noqa: E402
 from memlayer.sharing.share import new_machine, seal_of  # noqa: E402
 from memlayer.sharing.table_engine import TableEngine  # noqa: E402
 from tests.support.shared_homes import SharedHome, shared_homes  # noqa: E402

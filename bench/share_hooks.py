@@ -5,8 +5,6 @@ daemon of its own: no share; a folder; an object store that answers after five s
 refuses (403). Recall is by words alone.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -52,7 +50,7 @@ class Home:
             "MEMLAYER_EMBEDDING__PROVIDER": "none",
         }  # fmt: skip
         hook_bench.fill(self.home, self.project, events, 0)
-        self.memlayer("store", "flush", "--wait")
+        self.memlayer("doctor", "flush")
         self.store: ObjectStore | None = None
         if state == "folder":
             (self.base / "drive").mkdir()

@@ -8,8 +8,6 @@ whether anything was lost, doubled or misplaced, the cost of idling, and whether
 bound is broken.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import statistics

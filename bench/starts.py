@@ -5,8 +5,6 @@ session that was ended a moment ago; turns of an open session that are in its tr
 daemon that has just been started; none.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

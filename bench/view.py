@@ -6,8 +6,6 @@ live and stopped.
 `python bench/view.py [--events 100000] [--sessions 500] [--rounds 40] [--json FILE]`. Needs the runtime's interpreter.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json
@@ -112,7 +110,7 @@ def compared(page: PageProcess, client: Client, folder: str, rounds: int) -> dic
         "GET /api/events/ID": (f"/api/events/{event}", lambda: client.ask(record_ops.Events(ids=(event,)))),
         "POST /api/search": ("", lambda: client.ask(memory_ops.Search("checkout4.py port", folder))),
         "GET /api/stats": ("/api/stats", lambda: client.ask(upkeep_ops.Stats(), deadline_s=60)),
-        "GET /api/stats/timeline": ("/api/stats/timeline", lambda: client.ask(record_ops.Days(folder))),
+        "GET /api/days": ("/api/days", lambda: client.ask(record_ops.Days(folder))),
         "GET /api/config": ("/api/config", client.status),
     }
     out = {}

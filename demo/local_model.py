@@ -1,7 +1,5 @@
 """A scripted model on loopback: the first note of a request, or a reading."""
 
-from __future__ import annotations
-
 import json
 import re
 import threading
@@ -23,7 +21,7 @@ class LocalModel:
     def __init__(self, reading: str = "") -> None:
         self._reading = reading
 
-    def __enter__(self) -> LocalModel:
+    def __enter__(self) -> "LocalModel":
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, self._reading))
         self._server.daemon_threads = True
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()

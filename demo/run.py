@@ -4,8 +4,6 @@ It shows which memories are kept, which come back, and which do not. Exits with 
 come back did not, or one came where nothing belongs.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os
@@ -161,7 +159,7 @@ def read_session(stage: Stage, screen: Screen, story: Path) -> list[str]:
             time.sleep(POLL_S)
         screen.say("\nThe session ends, and the model reads it once. A note that it made up is refused:", "dim")
         refused = stage.command("notes", "refused", "--all-projects")
-        screen.printed("memlayer notes --refused", refused)
+        screen.printed("memlayer notes refused", refused)
         wrong += ["the note about %r was kept" % text for text in told.refused if text not in refused]
         screen.chapter(told.next.title)
         wrong += play_session(stage, screen, told.next)

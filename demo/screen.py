@@ -1,7 +1,5 @@
 """Panels and tables, on a terminal and in a pipe alike."""
 
-from __future__ import annotations
-
 import io
 import sys
 

@@ -3,8 +3,6 @@
 Sessions, their turns, and the memories that must or must not come back.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from pathlib import Path

@@ -3,8 +3,6 @@
 The hooks run as the host runs them.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -41,7 +39,7 @@ class Stage:
         python = os.path.join(runtime, "bin", "python")
         self.client = Client(str(self.home), str(ROOT), python)
 
-    def __enter__(self) -> Stage:
+    def __enter__(self) -> "Stage":
         self.home.mkdir(parents=True, mode=0o700)
         # Setup leaves this note for the hooks; here the runtime was made by somebody else.
         remember_python(str(self.home), getattr(sys, "_base_executable", sys.executable))

@@ -6,8 +6,6 @@ Statements are found in the turns, conflicts judged on the pairs.
 evals/data/consolidation/ (its README says how they were labelled).
 """
 
-from __future__ import annotations
-
 import argparse
 import datetime
 import json

@@ -11,8 +11,6 @@ be the quote alone. --odd, --even: sessions of that index. Caught: a statement o
 session) shares half of the quote's words. The data are not part of this repository.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

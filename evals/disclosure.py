@@ -9,8 +9,6 @@ a question: mem-search with five hits, then mem-details of the best useful one (
 five whole texts at once. Tokens by text.chunking.estimate_tokens.
 """
 
-from __future__ import annotations
-
 import shutil
 import sys
 import tempfile
@@ -26,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from evals.real import ANSWERED_AFTER_MS, FOLDER, Memory
 from evals.real_set import load_labels, load_turns
 from memlayer import compose
-from memlayer.daemon.ops.disclosure import entries_of
+from memlayer.daemon.ops.disclosure import counted_entries
 from memlayer.disclosure import Detail, details_text, index_text
 from memlayer.edge.capture.payload import spool_event
 from memlayer.give.search import Filters
@@ -66,7 +64,7 @@ def main(turns: Path, labels: Path, sessions: int, cache: Path | None) -> None:
             if label is None or label.need < 1:
                 continue
             # Later turns are in the store too: the five are the best of those before it.
-            entries = entries_of(memory.services, rules, turn.prompt, scope, Filters(), len(every))
+            entries, _ = counted_entries(memory.services, rules, turn.prompt, scope, Filters(), len(every))
             entries = [one for one in entries if numbers.get(one.memory.id, 0) < turn.n][:HITS]
             useful = [one for one in entries if label.turns.get(numbers.get(one.memory.id, -1)) == 2]
             questions += 1

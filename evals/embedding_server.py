@@ -5,8 +5,6 @@ names the server, and serves until it is stopped: an evaluation in that home the
 Gemini's interface tells queries from passages; OpenAI's does not: all texts get the model's prefix for passages.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import tempfile

@@ -7,8 +7,6 @@ twice; `help` on the candidates of the prompts that need something. Prints the w
 that share of the prompts that need nothing stays silent, and the figures with whole sessions left out (8 folds).
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """A throw-away memlayer home, asked through the real hooks or the daemon."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -10,8 +10,6 @@ Two utterances in a row are a turn: prompt and answer. No name, no date and no o
 utterances in the order of how much of the question they hold, for every method alike.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -95,7 +93,7 @@ def _sessions(conversation: dict[str, Any]) -> Iterator[tuple[int, list[dict[str
             yield number, conversation["session_%d" % number]
 
 
-def measured(ranking: Ranked, conversation: Conversation, evidence: list[str], question: Question) -> list[float]:
+def measured(ranking: Ranked, conversation: Conversation, evidence: list[str], question: "Question") -> list[float]:
     """The MEASURES of one answered question."""
     said = [one for memory in ranking for one in question.by_fit(conversation.turns.get(memory, []))]
     place = {one: at for at, one in reversed(list(enumerate(said)))}
@@ -116,7 +114,7 @@ class Question:
         self._conversation = conversation
         self._services = services
         self._scope = scope
-        self._weight = services.terms.weights(self.query.terms)
+        self._weight = services.retriever.terms.weights(self.query.terms)
 
     def by_fit(self, said: list[str]) -> list[str]:
         """Return a turn's utterances, the best match of the question first.
@@ -217,6 +215,8 @@ def run(conversations: list[Conversation], home: Path) -> dict[str, dict[str, di
             for start in range(0, len(conversation.events), 200):
                 batch = conversation.events[start : start + 200]
                 services.ingest.take(batch)
+                while services.keep.indexer.embed_some(batch=64):  # what a batch has too much of for a moment
+                    pass
                 bar.advance(task, len(batch))
         services.store.upkeep(force=True)
         task = bar.add_task("asking", total=sum(len(one.questions) for one in conversations))

@@ -9,8 +9,6 @@ sessions before place 60, from there on, and all (evals/notes_score.py). --then 
 session of another one. --rows writes a JSON line a session, with the texts that it was given and the facts met.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Sequence

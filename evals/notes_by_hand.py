@@ -8,8 +8,6 @@ it goes on behind the record. --from: the sessions before are taken in, and not 
 through the real hooks.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys
@@ -176,7 +174,7 @@ def main(turns: Path, record: Path, folder: Path, tools: Path | None, first: int
     with tempfile.TemporaryDirectory(prefix="memlayer-read-") as home:
         noting = Noting(Path(home))
         budget = ModelBudget(home + "/use.json", daily_tokens=UNBOUNDED, daily_calls=UNBOUNDED)
-        reader = SessionReader(noting.store, noting.keeper, ReadingLog(home), asker, budget, 60.0, 0)
+        reader = SessionReader(noting.store, noting.keeper, ReadingLog(home), asker, budget, 0)
         readings = Readings(sessions, calls, asker, noting, reader)
         for place in range(until or len(sessions)):
             readings.take_in(place)

@@ -3,8 +3,6 @@
 Each session has its start, its prompts and answers, its tool calls and its end; then it is waited for until it is read.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -180,7 +178,7 @@ class Player:
     def _read(self, home: Home, model: RecordedModel, places: Sequence[int]) -> Iterator[Lived]:
         with ModelServer(model) as server:
             chosen = {"provider": "openai", "model": "recorded", "base_url": server.url}
-            budget = {"daily_tokens": DAILY_TOKENS, "daily_calls": 100_000}
+            budget = {"daily_tokens": DAILY_TOKENS}
             self._configure(home, {"consolidation": {**chosen, **budget}})
             yield from (self._session(home, place) for place in places)
 

@@ -6,8 +6,6 @@ session. Ids are the record's own: they are translated into the citations that a
 by the lines of the request that was answered (`known`, by evals/notes_by_hand.py).
 """
 
-from __future__ import annotations
-
 import json
 import re
 import threading
@@ -21,7 +19,7 @@ from typing import Any
 from evals.real_set import Turn
 from memlayer.notes.request import TEXT_MARK, tokens_of
 from memlayer.text.context_block import flatten
-from memlayer.turns.headline import first_clause
+from memlayer.turns.turn_memory import first_clause
 
 HEAD_CHARS = 60  # of a prompt or an answer, by which its turn is known again
 KNOWN_CHARS = 60  # of a note whose end the product has changed
@@ -249,7 +247,7 @@ class ModelServer:
         """The base_url to set."""
         return "http://127.0.0.1:%d/v1" % self._server.server_address[1]
 
-    def __enter__(self) -> ModelServer:
+    def __enter__(self) -> "ModelServer":
         self._thread.start()
         return self
 

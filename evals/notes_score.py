@@ -5,8 +5,6 @@ session at its start, each said in an earlier turn, and prompts that needed some
 given where a line comes from its turn; that is stricter than reading.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

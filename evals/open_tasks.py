@@ -8,8 +8,6 @@ the tasks that are listed, by the turn that made each, and their precision. Labe
 moment, else 0}, by a reader of all turns up to there. --show prints titles, which are the set's own text.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Sequence

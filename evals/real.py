@@ -9,8 +9,6 @@ when it ends: in its own session nothing of them is recalled anyway.
 --rows writes the signals of every candidate for evals/fit_need.py. --cache keeps the vectors there for the next run.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys
@@ -63,8 +61,10 @@ class Memory:
         """Ask a turn's prompt."""
         if self._waiting and self._waiting[0]["session_id"] != turn.session:
             self.services.ingest.take(self._waiting)
+            while self.services.keep.indexer.embed_some(batch=64):  # what a batch has too much of for a moment
+                pass
             self.services.consolidator.settle_turns(len(self._waiting))
-            self.services.outcomes.renew(self._waiting[0]["session_id"])
+            self.services.recall.outcomes.renew(self.services.keep, self._waiting[0]["session_id"])
             self._waiting = []
         said = {"session_id": turn.session, "prompt_id": f"p{turn.n}", "project_dir": FOLDER}
         prompt = spool_event(kind="user", text=turn.prompt, at_ms=turn.at_ms, **said)
@@ -75,7 +75,7 @@ class Memory:
         session.shown = with_shown(session.shown, found.entries)
         session.explained_ms = session.explained_ms or (turn.at_ms if found.block else 0)
         for event in (prompt, answer):
-            self.services.live.heard(event)
+            self.services.recall.live.heard(event)
         self._waiting += [one for one in (prompt, answer) if one["text"].strip()]
         self.turn_numbers[turn_memory_id(turn.session, f"p{turn.n}")] = turn.n
         return found
@@ -95,13 +95,7 @@ class Memory:
 @click.option("--cache", type=click.Path(path_type=Path), help="Keep the vectors there.")
 @click.option("--hooks", is_flag=True, help="Through the real hooks and a real daemon.")
 def main(
-    turns: Path,
-    labels: Path,
-    sessions: int,
-    json_file: Path | None,
-    rows: Path | None,
-    cache: Path | None,
-    hooks: bool,
+    turns: Path, labels: Path, sessions: int, json_file: Path | None, rows: Path | None, cache: Path | None, hooks: bool
 ) -> None:
     every, known = load_turns(turns), load_labels(labels)
     names = list(dict.fromkeys(one.session for one in every))[: sessions or None]

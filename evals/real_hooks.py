@@ -3,8 +3,6 @@
 And a real daemon.
 """
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 import time

@@ -6,8 +6,6 @@ nothing from earlier sessions is needed, 1 it would help, 2 the prompt depends o
 useful, 1 same matter, 0 noise (turns without a value count as noise).
 """
 
-from __future__ import annotations
-
 import datetime
 import json
 import random

@@ -6,8 +6,6 @@ Sessions are grouped without a model, by their turns and the files that they cha
 [sessions that belong to its matter, sessions]}, by a reader. --show prints the set's own text, for that reader.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence

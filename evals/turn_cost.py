@@ -4,8 +4,6 @@ No model is asked. Tokens are estimated as for sessions (evals/notes.py): a thir
 notes here; those in force come on top, as for sessions.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -8,8 +8,6 @@ prompts, tool calls, answers and ends. --notes: a language model on 127.0.0.1 an
 Without them no model reads. Deadlines are long: a busy machine is no silence. -v prints every line that was given.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import multiprocessing
@@ -133,7 +131,6 @@ def play(week: Week, model: RecordedModel | None) -> Iterator[Given]:
             url = stack.enter_context(ModelServer(model)).url
             settings["consolidation"] = {
                 "provider": "openai", "model": "recorded", "base_url": url, "daily_tokens": DAILY_TOKENS,
-                "daily_calls": 100_000, "timeout_s": 600,
             }  # fmt: skip
         (home.home / "config.yaml").write_text(json.dumps(settings), "utf-8")
         (home.home / "config.yaml").chmod(0o600)

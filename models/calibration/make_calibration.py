@@ -70,11 +70,7 @@ def report(model: RawModel, centring: Centring) -> None:
     relevance = centring.calibration.relevance
     threshold = centring.calibration.low + calibrations.FLOOR * (centring.calibration.high - centring.calibration.low)
     print(f"floor {calibrations.FLOOR} = cosine {threshold:.3f}; relevance of cosine 0.5: {relevance(0.5):.2f}")
-    for name, steps in (
-        ("raw", (nothing, nothing)),
-        ("mean", (mean, nothing)),
-        ("mean and axis", (mean, axis)),
-    ):
+    for name, steps in (("raw", (nothing, nothing)), ("mean", (mean, nothing)), ("mean and axis", (mean, axis))):
         queries, passages, pool = (calibrations.centre(raw, *steps) for raw in (raw_queries, raw_passages, raw_pool))
         true = (queries * passages).sum(axis=1)
         scores = queries @ pool.T
