@@ -1,7 +1,5 @@
 """Writes the generated pages of docs/: `python docs/generate.py`; --check only names the stale ones."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 
@@ -10,10 +8,7 @@ sys.path.insert(0, str(DOCS.parent))
 
 from docs.reference import cli_page, configuration_page  # noqa: E402
 
-PAGES = {
-    "cli.md": cli_page,
-    "configuration.md": configuration_page,
-}
+PAGES = {"cli.md": cli_page, "configuration.md": configuration_page}
 
 
 def main(arguments: list[str]) -> int:

@@ -1,12 +1,8 @@
 """The reference pages: docs/cli.md from the verbs' help, docs/configuration.md from the settings."""
 
-from __future__ import annotations
-
-from typing import cast
-
 import click
 
-from memlayer.cli.app import FORMS, cli
+from memlayer.cli.app import cli
 from memlayer.config import SettingDescription, describe, describe_groups
 
 WIDTH = 96
@@ -24,11 +20,11 @@ error (one line on stderr; none when the reader of a pipe has gone), 2 a wrong o
 
 The first verb on a machine builds a virtual environment under `~/.memlayer`, with visible progress; later
 verbs start at once. `--help`, `--version`, `doctor`, `completion` and `daemon status` work without it.
-`config`, `setup`, `completion`, `--version`, `daemon status`, `daemon stop`, `store quarantine list` and `drop` need no
+`config`, `setup`, `completion`, `--version`, `daemon status`, `daemon stop` and `doctor quarantine` need no
 background daemon; every other verb asks the daemon, and starts it when it is not running. `remember` and
 `stats` also work when the daemon cannot be started.
 
-`-` is standard input for `search`, `remember`, `edit`, `show` and `import`, and standard output for
+`-` is standard input for `search`, `remember`, `edit`, `show`, `forget`, `review` and `import`, and standard output for
 `export`. Every ID may be given as a citation in the form in which it was copied:
 `a7Bc3x`, `[mem:a7Bc3x].`, `core_81d2`.
 
@@ -99,7 +95,8 @@ environment).
 
 ## A project's own file
 
-A `.memlayer.yaml` at the root of a project may set only the settings marked *project* below, and `enabled`:
+A `.memlayer.yaml` at the root of a project may set only the settings marked *project* below, and `enabled`. One in a
+sub-folder counts for the sessions that start there or below; of several values the one that asks for least holds:
 
 ```yaml
 enabled: false   # remember and recall nothing here
@@ -118,8 +115,6 @@ def cli_page() -> str:
     with click.Context(cli, info_name="memlayer", terminal_width=WIDTH) as top:
         for name in cli.list_commands(top):
             parts += _pages_of(cli.get_command(top, name), name, top)
-            for form in [form for form in FORMS if form.split()[0] == name]:
-                parts += [f"#### {form}", _fenced(_help(cast(click.Command, cli.get_command(top, form)), form, top))]
     return "\n\n".join(parts) + "\n"
 
 
