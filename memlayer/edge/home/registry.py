@@ -63,12 +63,16 @@ def keys_of(place: Place, root_commit: str = "") -> list[str]:
 def load(home: str) -> Registry:
     """Return the registry on disk; empty when missing or unreadable.
 
-    Remotes are known as they are spelt now, whichever version wrote them.
+    Remotes are known as they are spelt now, whichever version wrote them. A damaged entry is left out: its folder gets
+    the same id again, which is made of its first key.
     """
-    registry = paths.read_object(paths.projects(home))
-    for known in registry.values():
-        known["keys"] = sorted({_known_key(key) for key in known["keys"]})
-    return registry
+    whole = {}
+    for project_id, entry in paths.read_object(paths.projects(home)).items():
+        keys = entry.get("keys") if isinstance(entry, dict) else None
+        if isinstance(keys, list):
+            whole[project_id] = entry
+            entry["keys"] = sorted({_known_key(key) for key in keys if isinstance(key, str)})
+    return whole
 
 
 def _known_key(key: str) -> str:

@@ -1,5 +1,6 @@
 """Identity of projects: real git folders moved, copied, linked, nested, deleted."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -186,6 +187,18 @@ def test_a_folder_that_only_looks_like_a_repository(identify: Identify, tmp_path
     (outer / "c" / ".git").mkdir(parents=True)
     assert identify(outer / "b") == identify(outer / "c") == identify(outer)
     assert identify(outer / "a") != identify(outer)  # a work tree whose repository is away: not ours to guess
+
+
+def test_damaged_entry_costs_no_other(projects: Projects, tmp_path: Path, home: Path) -> None:
+    first, second = (repository(tmp_path / name, f"git@example.com:{name}.git") for name in ("shop", "blog"))
+    ids = [projects.resolve(str(one))[0] for one in (first, second)]
+    stored = json.loads((home / "projects.json").read_text())
+    del stored[ids[0]]["keys"]
+    stored |= {"x1": "가게", "x2": {"keys": {"path:/": 1}}, "x3": {"keys": [7, None, "path:/없음"]}}
+    (home / "projects.json").write_text(json.dumps(stored))
+    assert set(registry.load(str(home))) == {ids[1], "x3"}
+    again = Projects(str(home), lambda _: "")
+    assert [again.resolve(str(one))[0] for one in (first, second)] == ids
 
 
 def test_asking_registers_nothing(projects: Projects, tmp_path: Path, home: Path) -> None:
