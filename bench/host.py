@@ -2,16 +2,17 @@
 
 The two take turns in the same run.
 
-`python bench/host.py [--host PATH] [--rounds 20] [--json FILE]`: the whole process `claude -p`, prompt on stdin,
-against the scripted Messages API of the tests on loopback, so that no model's time is in it. The home is a throw-away
-one; the store holds facts that the prompts ask for, the daemon is warm, and all runs of a round ask the same. Other
-runs show the host's own cost: a plugin of one manifest and nothing else, one whose hooks run `true`, one with an MCP
-server that does nothing. CPU is of the host and its children, the daemon aside. Without --host the newest version
-is installed from npm, as the tests do.
+`python bench/host.py [--codex] [--host PATH] [--rounds 20] [--json FILE]`: the whole process `claude -p` or `codex
+exec` against the scripted API of the tests on loopback, so that no model's time is in it. The homes are throw-away
+ones; the store holds facts that the prompts ask for, the daemon is warm, and all runs of a round ask the same. Other
+runs show the host's own cost: a plugin of one manifest and nothing else, hooks that run `true`, an MCP server that does
+nothing. CPU is of the host and its children, the daemon aside. Without --host the version of the tests is installed
+from npm: the newest of Claude Code.
 """
 
 import json
 import os
+import re
 import resource
 import shutil
 import statistics
@@ -19,8 +20,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 from rich.console import Console
@@ -31,13 +34,14 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from memlayer.edge.ipc.client import Client  # noqa: E402
-from tests.support.host.claude_run import Claude, Run  # noqa: E402
-from tests.support.host.installed_host import HostUnavailable, InstalledHost, install, newest_version  # noqa: E402
+from tests.support.host.claude_run import Claude  # noqa: E402
+from tests.support.host.codex_run import Codex, ResponsesApi  # noqa: E402
+from tests.support.host.installed_host import HostUnavailable, InstalledHost, install, install_codex, newest_version  # noqa: E402
 from tests.support.host.messages_api import MessagesApi  # noqa: E402
 from tests.support.host.plugin_copy import copy_plugin, git  # noqa: E402
 
 GOAL, GOAL_OF_HOOKS = 1.45, 1.25
-WITHOUT, EMPTY, WITH = "without a plugin", "an empty plugin", "with memlayer"
+WITHOUT, EMPTY, WITH = "without memlayer", "an empty plugin", "with memlayer"
 HOOKS_ALONE = "memlayer without its MCP server"
 # The host's own part of the cost: `true` at memlayer's events, and a server with one tool that is loaded at the start.
 IDLE_HOOKS, IDLE_SERVER = "hooks that do nothing", "a server that does nothing"
@@ -67,29 +71,115 @@ FACTS = (
      "src/cache.py의 한도가 얼마였지?"),
 )  # fmt: skip
 QUIET_S = 60.0
+PROJECT = "내 가게 shop"
+PYTHON = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
 console = Console()
 
 
-def named_host(path: str) -> InstalledHost:
+class Person(NamedTuple):
+    """A person at a host.
+
+    tell: types a prompt, with memlayer. ways: each sends a prompt in a run of its own, and says whether the prompt was
+    given a memory.
+    """
+
+    title: str
+    tell: Callable[[str], object]
+    ways: dict[str, Callable[[str], bool]]
+    failed_hooks: Callable[[], int]
+
+
+def installed(path: str) -> InstalledHost:
     """The host at that path, which says its version itself. Raises click.UsageError."""
-    bare = {"HOME": tempfile.gettempdir(), "PATH": os.defpath, "DISABLE_AUTOUPDATER": "1"}
+    bare = {"HOME": tempfile.gettempdir(), "PATH": os.environ["PATH"], "DISABLE_AUTOUPDATER": "1"}
     try:
         said = subprocess.run([path, "--version"], capture_output=True, text=True, env=bare, timeout=60, check=True)
     except (OSError, subprocess.SubprocessError) as error:
         raise click.UsageError(f"{path} cannot be run: {error}") from error
-    return InstalledHost(said.stdout.split(" ")[0].strip(), Path(path).absolute())
+    version = re.search(r"\d+\.\d+\.\d+", said.stdout)
+    return InstalledHost(version[0] if version else "", Path(path).absolute())
 
 
-def timed(user: Claude, prompt: str, plugin: Path | None) -> tuple[float, Run]:
-    """(milliseconds, run) of the whole process, with the plugin in that folder."""
-    user.is_plugin_loaded = plugin is not None
-    user.plugin = plugin or user.plugin
-    started = time.perf_counter()
-    run = user(prompt)
-    took_ms = (time.perf_counter() - started) * 1000
-    if run.returncode or run.stderr.strip():
-        raise SystemExit(f"the host failed: {run.returncode} {run.stdout!r} {run.stderr!r}")
-    return took_ms, run
+@contextmanager
+def at_claude(base: Path, path: str) -> Iterator[Person]:
+    """A person with Claude Code, whose plugins lie beside each other."""
+    host = installed(path) if path else install(newest_version())
+    home, project, plugin = base / "home", base / PROJECT, base / "plugin"
+    with MessagesApi() as api:
+        user = Claude(host, api, home, project, plugin, extra_environ=environ())
+        plugins = {
+            WITHOUT: None,
+            EMPTY: empty_plugin(base / "empty"),
+            IDLE_HOOKS: idle_hooks(base / "idle hooks"),
+            IDLE_SERVER: idle_server(base / "idle server"),
+            HOOKS_ALONE: without_server(plugin, base / "hooks alone"),
+            WITH: plugin,
+        }
+
+        def way(loaded: Path | None) -> Callable[[str], bool]:
+            def asks(prompt: str) -> bool:
+                user.is_plugin_loaded, user.plugin = loaded is not None, loaded or plugin
+                run = user(prompt)
+                if run.returncode or run.stderr.strip():
+                    raise SystemExit(f"the host failed: {run.returncode} {run.stdout!r} {run.stderr!r}")
+                return bool(run.turn.injected("UserPromptSubmit"))
+
+            return asks
+
+        ways = {name: way(loaded) for name, loaded in plugins.items()}
+        yield Person(f"Claude Code {host.version}", ways[WITH], ways, lambda: len(user.hook_failures()))
+
+
+@contextmanager
+def at_codex(base: Path, path: str) -> Iterator[Person]:
+    """A person with Codex, who has a home for each way to set it up."""
+    host = installed(path or str(install_codex()))
+    memlayer_home = base / "home" / ".memlayer"
+    with ResponsesApi() as api:
+        shared = {"MEMLAYER_HOME": str(memlayer_home), **environ()}
+        users = {
+            name: Codex(host.claude, api, base / name, base / PROJECT, shared)
+            for name in (WITHOUT, IDLE_HOOKS, IDLE_SERVER, HOOKS_ALONE, WITH)
+        }
+        for name, user in users.items():
+            set_up(user, name, base / "plugin")
+
+        def tell(prompt: str) -> None:
+            with users[WITH].talk() as talk:  # `codex exec` is a program's, which nobody is told of
+                talk.say(prompt)
+
+        def way(user: Codex) -> Callable[[str], bool]:
+            def asks(prompt: str) -> bool:
+                user.exec(prompt)
+                return "\n- [mem:" in api.told("developer")  # a start's lines begin with a day
+
+            return asks
+
+        log = memlayer_home / "logs" / "hook.log"
+        ways = {name: way(user) for name, user in users.items()}
+        yield Person(
+            f"Codex {host.version}", tell, ways, lambda: len(log.read_text().splitlines()) if log.exists() else 0
+        )
+
+
+def set_up(user: Codex, name: str, plugin: Path) -> None:
+    """Give Codex what a way to run it has, and trust its hooks."""
+    config, hooks = user.folder / "config.toml", user.folder / "hooks.json"
+    plain = config.read_text(encoding="utf-8")
+    if name == IDLE_SERVER:
+        (user.folder / "server.py").write_text(SERVER)
+        given = {"command": PYTHON, "args": ["-I", "-S", str(user.folder / "server.py")]}
+        fields = "".join(f"{key} = {json.dumps(value)}\n" for key, value in given.items())
+        config.write_text(f"{plain}\n[mcp_servers.idle]\n{fields}", encoding="utf-8")
+    elif name != WITHOUT:
+        setup = [plugin / "bin" / "memlayer", "setup", "--host", "codex"]
+        subprocess.run(setup, cwd=user.project, env=user.environ, check=True, capture_output=True)
+        if name != WITH:
+            config.write_text(plain, encoding="utf-8")
+        if name == IDLE_HOOKS:
+            hooks.write_text(re.sub(r'"command": ".*"', '"command": "true"', hooks.read_text(encoding="utf-8")))
+        with user.talk() as talk:
+            talk.trust_hooks()
 
 
 def wait_until_quiet(client: Client) -> None:
@@ -106,49 +196,31 @@ def wait_until_quiet(client: Client) -> None:
     raise SystemExit("the daemon does not come to rest")
 
 
-def measure(user: Claude, client: Client, rounds: int) -> dict[str, Any]:
+def measure(person: Person, client: Client, rounds: int) -> dict[str, Any]:
     """Return medians, spread and ratios.
 
     `recalled` counts the runs whose request held a memory.
     """
-    plugins = {
-        WITHOUT: None,
-        EMPTY: empty_plugin(user.home.parent / "empty"),
-        IDLE_HOOKS: idle_hooks(user.home.parent / "idle hooks"),
-        IDLE_SERVER: idle_server(user.home.parent / "idle server"),
-        HOOKS_ALONE: without_server(user.plugin, user.home.parent / "hooks alone"),
-        WITH: user.plugin,
-    }
-    took: dict[str, list[float]] = {name: [] for name in plugins}
-    used: dict[str, list[float]] = {name: [] for name in plugins}
+    took: dict[str, list[float]] = {name: [] for name in person.ways}
+    used: dict[str, list[float]] = {name: [] for name in person.ways}
     recalled = 0
     for number in track(range(rounds), "rounds", console=console, transient=True):
         prompt = FACTS[number % len(FACTS)][1]
         # The order turns round every time: none always finds the disk's cache warmed by another.
-        for name in list(plugins)[:: 1 if number % 2 else -1]:
+        for name in list(person.ways)[:: 1 if number % 2 else -1]:
             wait_until_quiet(client)
-            before = processor_ms()
-            ms, run = timed(user, prompt, plugins[name])
-            took[name].append(ms)
+            before, started = processor_ms(), time.perf_counter()
+            is_given = person.ways[name](prompt)
+            took[name].append((time.perf_counter() - started) * 1000)
             used[name].append(processor_ms() - before)
-            held = bool(run.turn.injected("UserPromptSubmit"))
-            if held and name not in (HOOKS_ALONE, WITH):
+            if is_given and name not in (HOOKS_ALONE, WITH):
                 raise SystemExit("a run without memlayer was given a memory")
-            recalled += held and name == WITH
-    user.plugin = plugins[WITH] or user.plugin
-    medians = {name: statistics.median(values) for name, values in took.items()}
+            recalled += is_given and name == WITH
     pairs = [one / other for one, other in zip(took[WITH], took[WITHOUT], strict=True)]
-    return {
-        "runs": {
-            name: {**summary(values), "cpu_ms": round(statistics.median(used[name]), 1)}
-            for name, values in took.items()
-        },
-        "ratio": round(medians[WITH] / medians[WITHOUT], 3),
-        "ratio_to_empty": round(medians[WITH] / medians[EMPTY], 3),
-        "ratio_to_hooks_alone": round(medians[WITH] / medians[HOOKS_ALONE], 3),
-        "median_of_ratios": round(statistics.median(pairs), 3),
-        "recalled": recalled,
-    }
+    runs = {name: {**summary(ms), "cpu_ms": round(statistics.median(used[name]), 1)} for name, ms in took.items()}
+    for run in runs.values():
+        run |= {f"{name}_ratio": round(run[name] / runs[WITHOUT][name], 2) for name in ("p50_ms", "cpu_ms")}
+    return {"runs": runs, "median_of_ratios": round(statistics.median(pairs), 3), "recalled": recalled}
 
 
 def idle_hooks(folder: Path) -> Path:
@@ -163,8 +235,7 @@ def idle_hooks(folder: Path) -> Path:
 
 def idle_server(folder: Path) -> Path:
     """A plugin with a server of one tool that is loaded up front."""
-    python = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
-    server = {"command": python, "args": ["-I", "-S", "${CLAUDE_PLUGIN_ROOT}/server.py"]}
+    server = {"command": PYTHON, "args": ["-I", "-S", "${CLAUDE_PLUGIN_ROOT}/server.py"]}
     plugin = empty_plugin(folder, mcpServers={"idle": server})
     (folder / "server.py").write_text(SERVER)
     return plugin
@@ -204,52 +275,47 @@ def summary(values: list[float]) -> dict[str, float]:
     }
 
 
-def new_user(base: Path, host: InstalledHost, api: MessagesApi) -> Claude:
-    """Return a person with an empty home and a git project.
-
-    The plugin's files are in a folder of their own.
-    """
-    home, project = base / "home", base / "내 가게 shop"
-    home.mkdir()
-    project.mkdir()
+def new_project(base: Path) -> None:
+    """Make a git project, the plugin's files, and a home that knows its interpreter."""
+    home, project = base / "home" / ".memlayer", base / PROJECT
+    for folder in (home, project):
+        folder.mkdir(parents=True, mode=0o700)
     (project / "README.md").write_text("# shop\n", encoding="utf-8")
     git(["init", "--quiet", "--initial-branch=main"], cwd=project)
     git(["add", "README.md"], cwd=project)
     git(["commit", "--quiet", "--message", "first"], cwd=project)
-    runtime = os.environ.get("MEMLAYER_RUNTIME_DIR") or str(Path(sys.executable).parent.parent)
-    user = Claude(
-        host=host, api=api, home=home, project=project, plugin=copy_plugin(base / "plugin"),
-        extra_environ={"MEMLAYER_RUNTIME_DIR": runtime},
-    )  # fmt: skip
-    user.memlayer_home.mkdir(mode=0o700)
-    # The interpreter that setup would have remembered: not a version manager's shim.
-    (user.memlayer_home / "python").write_text(os.path.realpath(getattr(sys, "_base_executable", sys.executable)))
-    return user
+    copy_plugin(base / "plugin")
+    (home / "python").write_text(PYTHON)  # the one that setup would have remembered: not a version manager's shim
+
+
+def environ() -> dict[str, str]:
+    """The runtime that every run uses."""
+    return {"MEMLAYER_RUNTIME_DIR": os.environ.get("MEMLAYER_RUNTIME_DIR") or str(Path(sys.executable).parent.parent)}
 
 
 @click.command()
-@click.option("--host", "host_path", default="", help="The host's executable; default: install the newest.")
-@click.option("--rounds", default=20, help="Rounds; each is one run with and one without the plugin.")
+@click.option("--codex", "is_codex", is_flag=True, help="Codex instead of Claude Code.")
+@click.option("--host", "host_path", default="", help="The host's executable; default: install it.")
+@click.option("--rounds", default=20, help="Rounds; each is one run of each way.")
 @click.option("--json", "json_file", default="", help="Write the figures there too.")
-def main(host_path: str, rounds: int, json_file: str) -> None:
-    """Measure the real host with and without the plugin."""
-    try:
-        host = named_host(host_path) if host_path else install(newest_version())
-    except HostUnavailable as error:
-        raise SystemExit(f"the host cannot be installed: {error}") from error
+def main(is_codex: bool, host_path: str, rounds: int, json_file: str) -> None:
+    """Measure the real host with and without memlayer."""
     base = Path(tempfile.mkdtemp(prefix="memlayer-host-bench-"))
     try:
-        with MessagesApi() as api:
-            user = new_user(base, host, api)
-            client = Client(str(user.memlayer_home), str(user.plugin), sys.executable)
-            for told, asked in FACTS:
-                for prompt in (told, asked):  # the questions too: nothing in the measured runs is a first time
-                    timed(user, prompt, user.plugin)
-                    timed(user, prompt, None)
+        new_project(base)
+        with (at_codex if is_codex else at_claude)(base, host_path) as person:
+            client = Client(str(base / "home" / ".memlayer"), str(base / "plugin"), sys.executable)
+            for fact, question in FACTS:
+                person.tell(fact)
+                for way in (WITH, WITHOUT):
+                    person.ways[way](question)  # nothing in the measured runs is a first time
             client.call("flush", {"wait": True}, deadline_s=120)
-            figures = {"host": host.version, "rounds": rounds, **measure(user, client, rounds)}
-            figures["hook_failures"] = len(user.hook_failures())
+            failed = person.failed_hooks()
+            figures = {"host": person.title, "rounds": rounds, **measure(person, client, rounds)}
+            figures["hook_failures"] = person.failed_hooks() - failed
             client.stop()
+    except HostUnavailable as error:
+        raise SystemExit(f"the host cannot be installed: {error}") from error
     finally:
         shutil.rmtree(base, ignore_errors=True)  # its daemon, if one is left, goes with its home
     show(figures)
@@ -259,19 +325,16 @@ def main(host_path: str, rounds: int, json_file: str) -> None:
 
 def show(figures: dict[str, Any]) -> None:
     """For people."""
-    columns = ("p50 ms", "p95 ms", "best ms", "CPU ms", "times without")
-    shown = Table("", *columns, title=f"one turn of Claude Code {figures['host']}")
-    bare_ms = figures["runs"][WITHOUT]["p50_ms"]
+    columns = ("p50 ms", "p95 ms", "best ms", "CPU ms", "times without", "times its CPU")
+    shown = Table("", *columns, title=f"one turn of {figures['host']}")
     for name, values in figures["runs"].items():
-        shown.add_row(name, *(str(value) for value in values.values()), f"{values['p50_ms'] / bare_ms:.2f}")
+        shown.add_row(name, *(str(value) for value in values.values()))
     console.print(shown)
-    met = "met" if figures["ratio"] <= GOAL else "missed"
+    ratio = figures["runs"][WITH]["p50_ms_ratio"]
     console.print(
-        f"with memlayer {figures['ratio']} times a run without a plugin (medians; goal {GOAL}: {met}; "
-        f"hooks alone {GOAL_OF_HOOKS}), "
-        f"{figures['median_of_ratios']} as the median of the rounds, {figures['ratio_to_empty']} times one with an "
-        f"empty plugin; memories in {figures['recalled']} of {figures['rounds']} prompts; "
-        f"{figures['hook_failures']} failed hooks"
+        f"with memlayer {ratio} times a run without it (medians; goal {GOAL}: {'met' if ratio <= GOAL else 'missed'}; "
+        f"hooks alone {GOAL_OF_HOOKS}), {figures['median_of_ratios']} as the median of the rounds; memories in "
+        f"{figures['recalled']} of {figures['rounds']} prompts; {figures['hook_failures']} failed hooks"
     )
 
 

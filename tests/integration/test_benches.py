@@ -16,7 +16,7 @@ TABLES = tables("integration/benches")
 HELPERS = {"latency_texts", "latency_store", "plot"}  # run by the others
 QUICK = TABLES["quick"]
 SLOW = TABLES["slow"]
-HOST = ["host.py --rounds 1"]
+HOST = ["host.py --rounds 1", "host.py --codex --rounds 1"]
 
 
 def run(tmp_path: Path, command: str) -> None:

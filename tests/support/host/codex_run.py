@@ -119,7 +119,7 @@ class Codex:
     extra_environ: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.folder.mkdir()
+        self.folder.mkdir(parents=True)
         (self.folder / "config.toml").write_text(CONFIG % self.api.address, encoding="utf-8")
 
     @property
