@@ -53,6 +53,7 @@ from memlayer.team.teams import Teams
 from memlayer.text.context_block import Budget
 from memlayer.transcripts import host_memory
 from memlayer.transcripts.importer import ImportRecord
+from memlayer.transfer.export import Exports
 from memlayer.wire.notes import ModelUse
 
 PROMPT_S = 0.5  # what the hook of a prompt waits for the daemon at most
@@ -120,7 +121,7 @@ class Services:
     imports: ImportRecord
     consolidator: Consolidator
     files: MemoryFiles
-    extra: ExtraFiles
+    exports: Exports
     usages: UsageLog
     readings: ReadingLog
     keeper: NoteKeeper
@@ -191,13 +192,6 @@ def open_services(
     erasure = Erasure(home, sessions, readings, tasks)
     forget = Forget(home, store, erasure, tombstones, sessions, projects)
     retention = Retention(home, store, erasure, tombstones)
-    files = MemoryFiles(
-        home=home,
-        store=store,
-        projects=projects,
-        edits=Edits(consolidator),
-        rules=FileRules(settings.files.enabled, settings.files.location == "project"),
-    )
     extra = ExtraFiles(
         home=home,
         keep=keep,
@@ -205,10 +199,19 @@ def open_services(
         named=settings.files.extra_paths,
         host_folders=(lambda: host_memory.folders(sessions.all())) if settings.files.host_memory else dict,
     )
+    files = MemoryFiles(
+        home=home,
+        store=store,
+        projects=projects,
+        edits=Edits(consolidator),
+        extra=extra,
+        rules=FileRules(settings.files.enabled, settings.files.location == "project"),
+    )
     keeper = NoteKeeper(keep, tasks)
     return Services(
         store=store, keep=keep, ingest=ingest, retriever=retriever, recall=recall, tasks=tasks, forget=forget,
-        retention=retention, consolidator=consolidator, files=files, extra=extra,
+        retention=retention, consolidator=consolidator, files=files,
+        exports=Exports(store, projects, sessions, tombstones),
         imports=ImportLog(Path(paths.cache(home)) / "imports.sqlite"), usages=usages, readings=readings,
         keeper=keeper, reader=session_reader(settings, home, store, keeper),
         sharing=Sharing(home, keep, projects, process.in_writer, process.forget, process.arrived),

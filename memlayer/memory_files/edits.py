@@ -32,6 +32,7 @@ from memlayer.turns.remembered import says_something
 from memlayer.turns.salience import new_memory
 from memlayer.turns.turn import MAX_MEMORY_CHARS
 from memlayer.turns.turn_memory import fitting
+from memlayer.wire.upkeep import EditCounts
 
 _HEADS = (*(box + slash + "[mem:" for box in ("", "[ ] ", "[x] ", "[X] ") for slash in ("", "\\")), "<!-- memlayer")
 SMALL = 3  # deletions at once that are accepted however few memories there are
@@ -153,18 +154,6 @@ def _unescaped_items(known: Sequence[FileEntry], items: Sequence[Item]) -> list[
         else item
         for item in items
     ]
-
-
-@dataclass(frozen=True)
-class EditCounts:
-    """Memories that a user's changes added, edited (or pinned) and retired."""
-
-    added: int = 0
-    edited: int = 0
-    removed: int = 0
-
-    def __add__(self, other: "EditCounts") -> "EditCounts":
-        return EditCounts(self.added + other.added, self.edited + other.edited, self.removed + other.removed)
 
 
 class SavedFile(NamedTuple):

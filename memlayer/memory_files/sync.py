@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from memlayer.edge.counting import counted
 from memlayer.kinds import Category, Kind
-from memlayer.memory_files.edits import MOST_ADDED, EditCounts, Edits, SavedFile
+from memlayer.memory_files.edits import MOST_ADDED, Edits, SavedFile
 from memlayer.memory_files.extra_files import ExtraFiles
 from memlayer.memory_files.folders import (
     AnchoredFolder,
@@ -35,6 +35,7 @@ from memlayer.memory_files.pages import pages as pages_of
 from memlayer.model import Memory
 from memlayer.ports import Store
 from memlayer.records.projects import Projects
+from memlayer.wire.upkeep import EditCounts
 
 _PIECE = re.compile(r":(\d+)-(\d+)$")
 log = logging.getLogger(__name__)
@@ -50,12 +51,16 @@ PAGES_AT_ONCE = 40  # each costs a write with fsyncs, and turns wait meanwhile
 
 @dataclass
 class MemoryFiles:
-    """Memory files, for the writer alone but for `changed` and `notices`."""
+    """Memory files and extra ones, for the writer alone.
+
+    Others use `changed` and `notices`.
+    """
 
     home: str
     store: Store
     projects: Projects
     edits: Edits
+    extra: ExtraFiles
     rules: FileRules = field(default_factory=FileRules)
     _books: dict[str, Book] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -126,7 +131,12 @@ class MemoryFiles:
     def notices(self) -> list[str]:
         """Return the user's notices, one line each: a file and its problem."""
         books = map(self._book, self.projects.scopes())
-        return [line for book in books for line in book.lines({**book.notices, **book.skipped})]
+        own = [line for book in books for line in book.lines({**book.notices, **book.skipped})]
+        return own + self.extra.notices()
+
+    def lines(self) -> "FileLines":
+        """Return a lookup of the lines that hold memories, for one request."""
+        return FileLines(self, self.extra)
 
     def left_alone(self, project_id: str) -> list[str]:
         """Return files that the last sync skipped, with reasons, as lines."""

@@ -306,8 +306,17 @@ class Sharing:
                 return read_secret(path)
         return ""
 
-    def stop(self, *, is_deleting: bool = False) -> Share:
-        """End the share; its objects stay, but for is_deleting. Raises ShareError."""
+    @property
+    def is_automatic(self) -> bool:
+        """True if there is a share that syncs by itself. Raises ShareError."""
+        share = shares.read_share(self.home)
+        return share is not None and share.is_automatic
+
+    def stop(self, *, is_deleting: bool = False) -> str:
+        """End the share; return its address as it is shown. Raises ShareError.
+
+        is_deleting: its objects go as well.
+        """
         with self._lock:
             share = self.share()
             if is_deleting:
@@ -317,7 +326,7 @@ class Sharing:
                     if machine in engine.machines():
                         engine.drop(machine)
             shares.end_share(self.home, keeps_key=not is_deleting)
-            return share
+            return shown(share.address)
 
     def key(self) -> str:
         """Return the key that a person carries to another machine. Raises ShareError."""

@@ -97,7 +97,7 @@ class Teams:
                 self.in_writer("leave a team", lambda: self.keep.erase_lent(self._held(project_id)))
             end_team(self.home, project_id)
         self.on_taken()
-        return team.address
+        return shown(team.address)
 
     def promote(self, memory: Memory, *, is_undone: bool = False) -> None:
         """Have an own note travel, or no more. Raises UserError."""

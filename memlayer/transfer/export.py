@@ -257,44 +257,58 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(constant)
 
 
-def write(path: str, store: Store, projects: Projects, sessions: Sessions, progress: ScanProgress) -> Exported:
-    """Write an export to `path` (0600), atomically. Raises OSError, StoreError."""
-    counts = Exported(path=path)
-    total = store.stats().events + store.stats().memories
-    temporary = os.path.join(os.path.dirname(path), ".%s.%d.part" % (os.path.basename(path)[:80], os.getpid()))
-    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
-    try:
-        with os.fdopen(fd, "w", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+@dataclass(frozen=True)
+class Exports:
+    """The exports of one home, out and in."""
 
-            def line(name: str, value: object) -> None:
-                file.write(json.dumps({name: value}, ensure_ascii=False) + "\n")
+    store: Store
+    projects: Projects
+    sessions: Sessions
+    tombstones: Tombstones
 
-            file.write(json.dumps({MARK: VERSION, "build": __version__, "at_ms": int(time.time() * 1000)}) + "\n")
-            for project_id, known in projects.known().items():
-                told = {name: value for name, value in known.items() if name not in _OF_THIS_HOME}
-                line("project", {"id": project_id, **told})
-                counts.projects += 1
-            for session in sessions.all():
-                line("session", session.fields())
-                counts.sessions += 1
+    def write(self, path: str, progress: ScanProgress) -> Exported:
+        """Write an export to `path` (0600), atomically. Raises OSError, StoreError."""
+        counts = Exported(path=path)
+        store = self.store
+        total = store.stats().events + store.stats().memories
+        temporary = os.path.join(os.path.dirname(path), ".%s.%d.part" % (os.path.basename(path)[:80], os.getpid()))
+        fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        try:
+            with os.fdopen(fd, "w", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
 
-            def rows(records: Sequence[Event] | Sequence[Memory] | Sequence[Usage]) -> None:
-                for row in records:
-                    line(_NAMES[type(row)], row.fields())
-                    counts.events += isinstance(row, Event)
-                    counts.memories += isinstance(row, Memory)
-                    counts.usages += isinstance(row, Usage)
-                progress(counts.events + counts.memories, total)
+                def line(name: str, value: object) -> None:
+                    file.write(json.dumps({name: value}, ensure_ascii=False) + "\n")
 
-            store.scan(rows)
-            line(END, ExportCounts.of(counts).fields())
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        with contextlib.suppress(FileNotFoundError):  # present only after a failure
-            os.unlink(temporary)
-    return counts
+                file.write(json.dumps({MARK: VERSION, "build": __version__, "at_ms": int(time.time() * 1000)}) + "\n")
+                for project_id, known in self.projects.known().items():
+                    told = {name: value for name, value in known.items() if name not in _OF_THIS_HOME}
+                    line("project", {"id": project_id, **told})
+                    counts.projects += 1
+                for session in self.sessions.all():
+                    line("session", session.fields())
+                    counts.sessions += 1
+
+                def rows(records: Sequence[Event] | Sequence[Memory] | Sequence[Usage]) -> None:
+                    for row in records:
+                        line(_NAMES[type(row)], row.fields())
+                        counts.events += isinstance(row, Event)
+                        counts.memories += isinstance(row, Memory)
+                        counts.usages += isinstance(row, Usage)
+                    progress(counts.events + counts.memories, total)
+
+                store.scan(rows)
+                line(END, ExportCounts.of(counts).fields())
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+        finally:
+            with contextlib.suppress(FileNotFoundError):  # present only after a failure
+                os.unlink(temporary)
+        return counts
+
+    def file(self, path: str) -> "ExportFile":
+        """Open an export to take in. Raises UserError, OSError."""
+        return ExportFile(path, self)
 
 
 @dataclass
@@ -311,14 +325,16 @@ class ExportPart:
 class ExportFile:
     """An export to take in; known records stay unchanged, forgotten ones forgotten."""
 
-    def __init__(self, path: str, store: Store, projects: Projects, sessions: Sessions, tombstones: Tombstones) -> None:
-        """Check the first line. Raises UserError for no export, OSError if unreadable."""
+    def __init__(self, path: str, own: Exports) -> None:
+        """Check the first line. own: of the home that takes it in."""
         self.path = path
         self.size = os.path.getsize(path)
         self.counts = ExportTaken()
-        self._store, self._projects, self._sessions, self._tombstones = store, projects, sessions, tombstones
+        self._store, self._projects, self._sessions, self._tombstones = (
+            own.store, own.projects, own.sessions, own.tombstones,
+        )  # fmt: skip
         self._renamed: dict[str, str] = {}  # project id in the export -> in this home
-        self._known_before = set(projects.known())
+        self._known_before = set(own.projects.known())
         with paths.open_regular(path) as file:
             head = _parsed(file.readline(_HEAD_BYTES))
         if MARK not in head:

@@ -210,14 +210,13 @@ class Promoted(Message):
 class TeamSetup(Asking[TeamState], tag="team.setup"):
     """Arguments of a setup.
 
-    address: folder, git, or that of a place. "" for folder. is_accepting: a team that is there, wherever it is.
+    address: folder, git, or that of a place. "" for a team that is there, wherever it is.
     """
 
     project_dir: Path = ""
     address: str = ""
     name: str = ""
     by_hand: bool = False
-    is_accepting: bool = False
 
 
 class TeamStatus(Asking[TeamState], tag="team.status"):

@@ -236,17 +236,28 @@ class Witnessed(Message):
     finding: list[str] = []
 
 
+class EditCounts(Message):
+    """Memories that a user's changes added, edited (or pinned) and retired."""
+
+    added: int = 0
+    edited: int = 0
+    removed: int = 0
+
+    def __add__(self, other: "EditCounts") -> "EditCounts":
+        return EditCounts(self.added + other.added, self.edited + other.edited, self.removed + other.removed)
+
+
 class MemoryFiles(Message):
     """A project's memory files.
 
-    taken_back: a person's changes, by sort. extra: searched files by the name set.
+    taken_back: a person's changes. extra: searched files by the name set.
     """
 
     project_id: str = ""
     project: str = ""
     folder: str = ""
     files: list[str] = []
-    taken_back: dict[str, int] = {}
+    taken_back: EditCounts = field(default_factory=EditCounts)
     notices: list[str] = []
     extra: dict[str, int] = {}
 

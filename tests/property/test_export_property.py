@@ -17,7 +17,7 @@ from memlayer.give.candidate import with_start
 from memlayer.model import CITED, OPENED, SHOWN, usage_of
 from memlayer.ports import MemoryQuery
 from memlayer.records.sessions import Sessions
-from memlayer.transfer import export as exporting
+from memlayer.transfer.export import Exports
 from tests.support.shared_homes import AT_MS, SharedHome
 from tests.support.tables import tables
 from tests.support.teams import colleagues
@@ -51,9 +51,13 @@ calls = st.one_of(
 used = st.lists(st.tuples(calls, names, names), min_size=1, max_size=8)
 
 
+def exports_of(home: SharedHome, sessions: Sessions) -> Exports:
+    return Exports(home.services.store, home.projects, sessions, home.services.forget.tombstones)
+
+
 def exported(home: SharedHome, sessions: Sessions, file: Path) -> list[dict[str, Any]]:
     """Return the lines of a home's export but the first."""
-    exporting.write(str(file), home.services.store, home.projects, sessions, lambda done, total: None)
+    exports_of(home, sessions).write(str(file), lambda done, total: None)
     lines = [json.loads(line) for line in file.read_text("utf-8", "surrogateescape").split("\n")[1:-1]]
     return sorted(lines, key=lambda line: json.dumps(line, sort_keys=True))
 
@@ -87,10 +91,7 @@ def assert_comes_back(first: SharedHome, sessions: Sessions, second: SharedHome,
     """Import a home's export into an empty home, whose own export is the same."""
     before = exported(first, sessions, folder / "first.jsonl")
     sessions = Sessions(str(second.home))
-    back = exporting.ExportFile(
-        str(folder / "first.jsonl"), second.services.store, second.projects, sessions,
-        second.services.forget.tombstones,
-    )  # fmt: skip
+    back = exports_of(second, sessions).file(str(folder / "first.jsonl"))
     for part in back.parts():
         back.take(part, second.services.keep)
     assert back.counts.reasons == []

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import pytest
 
-from memlayer.memory_files.edits import EditCounts
 from memlayer.memory_files.markdown import END
+from memlayer.wire.upkeep import EditCounts
 from tests.support.files_in_memory import FilesInMemory, written
 
 WORDS = ["배포", "port", "로그", "retry", "검토", "cache", "주문", "token", "결제", "queue", "화요일", "staging"]

@@ -9,12 +9,14 @@ from pathlib import Path
 
 from memlayer.consolidation.statement import statement_of
 from memlayer.kinds import Author
-from memlayer.memory_files.edits import EditCounts, Edits
+from memlayer.memory_files.edits import Edits
+from memlayer.memory_files.extra_files import ExtraFiles
 from memlayer.memory_files.folders import FileRules
 from memlayer.memory_files.sync import MemoryFiles
 from memlayer.model import Memory
 from memlayer.ports import MemoryQuery, Selection
 from memlayer.records.tombstones import Tombstones
+from memlayer.wire.upkeep import EditCounts
 from tests.support.turns_in_memory import T0_MS, TurnsInMemory
 
 
@@ -42,7 +44,8 @@ class FilesInMemory(TurnsInMemory):
         self.keep.tombstones = Tombstones(str(self.home))
         edits = Edits(self.consolidator, lambda: self.now_ms)
         rules = FileRules(in_project=self.in_project)
-        self.files = MemoryFiles(str(self.home), self.store, self.projects, edits, rules)
+        extra = ExtraFiles(str(self.home), self.keep, self.projects)
+        self.files = MemoryFiles(str(self.home), self.store, self.projects, edits, extra, rules)
 
     def sync(self) -> EditCounts:
         return self.files.sync(self.project_id)

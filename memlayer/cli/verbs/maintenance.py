@@ -141,9 +141,8 @@ def _described(name: str, reason: str) -> dict[str, object]:
 
 def say_files(answer: upkeep_ops.MemoryFiles) -> None:
     """Print the paths of memory files, and changes read back."""
-    changes = answer.taken_back or {}
-    if any(changes.values()):
-        counts = ", ".join(f"{changes[name]} {name}" for name in ("added", "edited", "removed") if changes.get(name))
+    counts = ", ".join(f"{count} {name}" for name, count in answer.taken_back.fields().items() if count)
+    if counts:
         say(f"Read back: {counts}.")
     if not answer.folder:
         say("No memory files: files.enabled is false, or the project is switched off. See `memlayer config`.")

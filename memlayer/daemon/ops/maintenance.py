@@ -3,7 +3,6 @@
 import logging
 import os
 import time
-from dataclasses import asdict
 
 from memlayer import compose
 from memlayer.config import is_outdated, what_holds
@@ -69,7 +68,7 @@ def files(state: State, arguments: ops.Files, progress: Progress) -> ops.MemoryF
     if arguments.accept and not services.files.accept(project_id):
         raise UserError("Nothing to accept: this project's memory files are in the home (files.location: home)")
     job = state.jobs.submit("files %d" % id(arguments), lambda: derived.sync(state, project_id))
-    taken = asdict(job.result())
+    taken = job.result()
     while not state.jobs.submit("extra %d" % id(arguments), lambda: derived.extra_part(state)).result():
         progress("extra files", 0, 1)
     return ops.MemoryFiles(
@@ -79,7 +78,7 @@ def files(state: State, arguments: ops.Files, progress: Progress) -> ops.MemoryF
         files=services.files.paths(project_id),
         taken_back=taken,
         notices=state.status().file_notices,
-        extra=services.extra.counts(),
+        extra=services.files.extra.counts(),
     )
 
 

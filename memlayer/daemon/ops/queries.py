@@ -33,7 +33,6 @@ from memlayer.give.standing_orders import orders_in_force
 from memlayer.growth.levels import CRITERIA, Level, facts_of, grow
 from memlayer.keep import keep
 from memlayer.kinds import Category, Kind
-from memlayer.memory_files.sync import FileLines
 from memlayer.model import CITED, GLOBAL, SHOWN, Event, Memory, Usage
 from memlayer.ports import MemoryQuery, Store, UsageQuery, memories_by_id
 from memlayer.records.usages import MANY, sessions_citing, uses_within
@@ -101,7 +100,7 @@ def search(state: State, arguments: ops.Search, progress: Progress) -> ops.Hits:
     its text), event_type (turn, day, note or the kind of a statement), path, start_line and end_line. done: the turns.
     """
     services = services_of(state)
-    scope, lines = scope_of(state, arguments.project_dir), FileLines(services.files, services.extra)
+    scope, lines = scope_of(state, arguments.project_dir), services.files.lines()
     words, memory_ids, is_named = about_given(state, arguments.query, scope)
     query = typed_query(words)
     filters = Filters(

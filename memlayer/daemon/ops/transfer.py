@@ -19,7 +19,6 @@ from memlayer.errors import UserError
 from memlayer.transcripts import discovery, sources
 from memlayer.transcripts.discovery import BROKEN_FILE, UNREADABLE, Transcript
 from memlayer.transcripts.importer import Gathered, TranscriptHistory
-from memlayer.transfer import export as exporting
 from memlayer.wire import transfer as ops
 
 log = logging.getLogger(__name__)
@@ -103,9 +102,7 @@ def export(state: State, arguments: ops.Export, progress: Progress) -> ops.Expor
         raise UserError(f"{path} is there already. Give another name")
     state.jobs.submit("take in", lambda: intake.take_in(state)).result()
     state.sessions.save_changed()
-    return exporting.write(
-        path, services.store, state.projects, state.sessions, lambda done, total: progress("export", done, total)
-    )
+    return services.exports.write(path, lambda done, total: progress("export", done, total))
 
 
 def import_export(state: State, arguments: ops.ImportExport, progress: Progress) -> ops.ExportTaken:
@@ -113,9 +110,7 @@ def import_export(state: State, arguments: ops.ImportExport, progress: Progress)
     services = services_of(state)
     path, is_rehearsal = arguments.path, arguments.dry_run
     try:
-        exported = exporting.ExportFile(
-            path, services.store, state.projects, state.sessions, services.forget.tombstones
-        )
+        exported = services.exports.file(path)
     except OSError as bad:
         raise UserError(f"{path}: {bad.strerror or str(bad)}") from bad
     with _running(state, progress, is_rehearsal) as run:

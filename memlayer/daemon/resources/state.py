@@ -364,7 +364,7 @@ class State:
     def scope(self, project_id: str) -> Scope:
         """Return the scope of a project: itself, and memories for every project."""
         services = self.ready()
-        is_shared = self.derived.has_global or (services is not None and services.extra.has_global)
+        is_shared = self.derived.has_global or (services is not None and services.files.extra.has_global)
         return Scope((project_id, GLOBAL) if is_shared else (project_id,)) if project_id else Scope(())
 
     def ready(self, wait_s: float = 0.0) -> compose.Services | None:
@@ -418,7 +418,7 @@ class State:
             hooks_worked_ms=self.metrics.worked_ms(),
             at_action=self.metrics.at_action(),
             rebuilding=self.jobs.progress,
-            file_notices=services.files.notices() + services.extra.notices() if services is not None else [],
+            file_notices=services.files.notices() if services is not None else [],
             rss_bytes=rss_bytes(),
             language_model=compose.model_use(self.settings, self.home),
             spool_waiting=len(spool.waiting(self.home)),

@@ -17,11 +17,11 @@ from memlayer.edge.home import registry
 from memlayer.give import working_set
 from memlayer.give.candidate import LeftOut
 from memlayer.keep.keep import NO_CHANGE, Change
-from memlayer.memory_files.edits import EditCounts
 from memlayer.model import GLOBAL
 from memlayer.ports import notes_in_force
 from memlayer.topics.grouping import DAY_MS
 from memlayer.topics.profile import profiles
+from memlayer.wire.upkeep import EditCounts
 
 log = logging.getLogger(__name__)
 APART_S = 2.0  # between two writings: a long import changes memories many times a second
@@ -148,16 +148,14 @@ def look(state: State) -> bool:
     return is_busy
 
 
-def sync_all(state: State) -> EditCounts:
+def sync_all(state: State) -> None:
     """Bring all projects and all of the extra Markdown in step now."""
-    taken = EditCounts()
     for project_id in state.projects.scopes():
-        taken += sync(state, project_id)
+        sync(state, project_id)
         while state.services.result().files.is_behind(project_id):
-            taken += sync(state, project_id)
+            sync(state, project_id)
     while not extra_part(state):
         pass
-    return taken
 
 
 def submit_extra(state: State) -> None:
@@ -171,7 +169,7 @@ def extra_part(state: State) -> bool:
     services = state.services.result()
     go_second()
     try:
-        is_done = services.extra.sync()
+        is_done = services.files.extra.sync()
         publish(state)
         return is_done
     except OSError as bad:

@@ -1,17 +1,13 @@
 """Push and pull in the background, at a session's start and end."""
 
 import logging
-import os
 import time
 from collections.abc import Sequence
 
 from memlayer.daemon.ops import deletion
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import batches, intake, vectors
-from memlayer.edge.home import paths
 from memlayer.errors import MemlayerError, ShareError
-from memlayer.sharing.share import FILE
-from memlayer.team.places import projects_with_team
 
 FIRST_WAIT_S, MAX_WAIT_S = 60.0, 3600.0
 log = logging.getLogger(__name__)
@@ -20,12 +16,8 @@ log = logging.getLogger(__name__)
 def look(state: State) -> None:
     """Begin a sync that is due, behind everything else."""
     share = state.share
-    if not share.is_due or share.jobs.pending or time.monotonic() < share.next_s or not state.is_open:
-        return
-    if not (_is_shared(state) or projects_with_team(state.home)):
-        share.is_due = False
-        return
-    share.jobs.submit("sync", lambda: _sync(state))
+    if share.is_due and not share.jobs.pending and time.monotonic() >= share.next_s and state.is_open:
+        share.jobs.submit("sync", lambda: _sync(state))
 
 
 def _sync(state: State) -> None:
@@ -33,7 +25,7 @@ def _sync(state: State) -> None:
     sharing = services.sharing
     try:
         try:
-            if _is_shared(state) and sharing.share().is_automatic:
+            if sharing.is_automatic:
                 batches.take_soon(state).result()
                 sharing.push()
                 sharing.pull()
@@ -47,10 +39,6 @@ def _sync(state: State) -> None:
     except MemlayerError as bad:
         log.error("sharing failed: %s", bad)
         share.is_due = False
-
-
-def _is_shared(state: State) -> bool:
-    return os.path.exists(os.path.join(paths.share(state.home), FILE))
 
 
 def forget(state: State, ids: Sequence[str]) -> int:

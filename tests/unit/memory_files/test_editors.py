@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.memory_files.edits import EditCounts
 from memlayer.memory_files.markdown import END
 from memlayer.ports import MemoryQuery
+from memlayer.wire.upkeep import EditCounts
 from tests.support.files_in_memory import PLANS, FilesInMemory, six_facts, written
 from tests.support.tables import tables
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.memory_files.edits import EditCounts
 from memlayer.memory_files.folders import FileRules
 from memlayer.memory_files.markdown import END
 from memlayer.ports import Selection
 from memlayer.records.projects import folder_name
+from memlayer.wire.upkeep import EditCounts
 from tests.support.files_in_memory import PLANS, FilesInMemory, six_facts, written
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.memory_files.edits import EditCounts
 from memlayer.memory_files.markdown import END
 from memlayer.ports import MemoryQuery, Selection
+from memlayer.wire.upkeep import EditCounts
 from tests.support.files_in_memory import PLANS, FilesInMemory, bullets, six_facts, written
 
 PAIR = [("배포는 매주 화요일 오전에 한다.", "화요일"), ("The staging port is 8443.", "8443")]

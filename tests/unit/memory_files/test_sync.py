@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from memlayer.kinds import Category
-from memlayer.memory_files.edits import EditCounts
 from memlayer.memory_files.markdown import END
 from memlayer.ports import MemoryQuery, Selection
 from memlayer.records.tombstones import Tombstones
+from memlayer.wire.upkeep import EditCounts
 from tests.support.files_in_memory import PLANS, FilesInMemory, six_facts, written
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from memlayer.disclosure import Detail, IndexEntry, Neighbourhood, details_text, index_text, timeline_text
-from memlayer.memory_files.edits import EditCounts
 from memlayer.memory_files.markdown import parted, with_headline
 from memlayer.model import Memory, replace
 from memlayer.team.note import Refused, promoted, read_note
 from memlayer.transfer import export
 from memlayer.turns.turn_memory import MAX_HEADLINE_CHARS, MAX_SUBJECT_CHARS, first_clause
+from memlayer.wire.upkeep import EditCounts
 from tests.support.consolidating_in_memory import Consolidating
 from tests.support.files_in_memory import FilesInMemory, written
 

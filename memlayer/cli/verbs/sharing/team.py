@@ -45,7 +45,7 @@ def team_verb(context: click.Context) -> None:
 
 
 @team_verb.command("setup")
-@click.argument("place", metavar="[PLACE]", default="")
+@click.argument("place", metavar="[PLACE]", default="folder")
 @click.option("--name", default="", help="Your name on your notes; default: git's user.name.")
 @click.option("--by-hand", is_flag=True, help="Exchange notes only at `memlayer team sync`.")
 @project_option
@@ -77,7 +77,7 @@ def accept(project: str | None, as_json: bool) -> None:
 
     Example: memlayer team accept
     """
-    _set_up(ops.TeamSetup(project_dir(project), is_accepting=True), as_json)
+    _set_up(ops.TeamSetup(project_dir(project)), as_json)
 
 
 def _set_up(arguments: ops.TeamSetup, as_json: bool) -> None:

@@ -4,7 +4,6 @@ from memlayer.daemon.ops.requests import Progress, services_of
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import intake
 from memlayer.errors import UserError
-from memlayer.sharing.engine import shown
 from memlayer.wire import sharing as ops
 
 ENCRYPTION = {"": None, "on": False, "off": True}
@@ -41,8 +40,7 @@ def status(state: State, arguments: ops.ShareStatus, progress: Progress) -> ops.
 
 def stop(state: State, arguments: ops.ShareStop, progress: Progress) -> ops.ShareEnded:
     """End the share. Raises ShareError."""
-    ended = services_of(state).sharing.stop(is_deleting=arguments.delete)
-    return ops.ShareEnded(shown(ended.address))
+    return ops.ShareEnded(services_of(state).sharing.stop(is_deleting=arguments.delete))
 
 
 def key(state: State, arguments: ops.ReadShareKey, progress: Progress) -> ops.ShareKey:

@@ -3,16 +3,13 @@
 from memlayer.daemon.ops.requests import Progress, memory_row, one_named, project_of, services_of
 from memlayer.daemon.resources.state import State
 from memlayer.errors import ShareError
-from memlayer.sharing.engine import shown
-from memlayer.team.places import IN_WORK_TREE
 from memlayer.wire import sharing as ops
 
 
 def setup(state: State, arguments: ops.TeamSetup, progress: Progress) -> ops.TeamState:
     """Begin, join or accept a team. Raises UserError, ShareError."""
     teams, project_id = services_of(state).teams, state.projects.resolve(arguments.project_dir)[0]
-    address = "" if arguments.is_accepting else arguments.address or IN_WORK_TREE
-    teams.set_up(project_id, address, arguments.name, by_hand=arguments.by_hand)
+    teams.set_up(project_id, arguments.address, arguments.name, by_hand=arguments.by_hand)
     return status(state, ops.TeamStatus(arguments.project_dir), progress)
 
 
@@ -31,7 +28,7 @@ def sync(state: State, arguments: ops.TeamSync, progress: Progress) -> ops.TeamS
 def leave(state: State, arguments: ops.TeamLeave, progress: Progress) -> ops.ShareEnded:
     """Take own notes back, and end the team here. Raises ShareError."""
     teams = services_of(state).teams
-    return ops.ShareEnded(address=shown(teams.leave(project_of(state, arguments.project_dir), keeps=arguments.keep)))
+    return ops.ShareEnded(teams.leave(project_of(state, arguments.project_dir), keeps=arguments.keep))
 
 
 def promote(state: State, arguments: ops.Promote, progress: Progress) -> ops.Promoted:
