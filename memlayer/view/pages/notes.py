@@ -196,7 +196,7 @@ def decide(visit: Visit) -> Response:
             how, visit.form.get("id", ""), visit.form.get("other", ""), visit.form.get("text", ""), visit.folder
         )
     )
-    told = {"keep": "Kept.", "edit": "Changed.", "merge": "Merged.", "drop": "Dropped.", "yes": "Changed."}
+    told = {"keep": "Kept.", "edit": "Changed.", "merge": "Merged.", "drop": "Dropped.", "yes": "The task is changed."}
     return visit.back("/review", told.get(how, "Noted."))
 
 
