@@ -17,6 +17,7 @@ from memlayer.edge.capture.payload import read_payload
 from memlayer.edge.hook.main import ASKING, DEADLINE_S, EXPANSION
 from memlayer.kinds import Category, Kind
 from memlayer.text.word_lists import words
+from tests.support.tables import tables
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted(
@@ -104,6 +105,17 @@ OTHER_MEANINGS = {
 # After a shebang or comments, if there are any.
 DOCSTRING = re.compile(r'(?:#.*\n)*r?"""\s*[^\s"]')
 CLASS = re.compile(r"^ *class (\w+)", re.MULTILINE)
+# Rooms beside the kernel: what they use of it is listed in `tests/data/tables/house/border.yaml`. How many names each
+# may use: the goal is 25, and whoever brings a figure down brings its bound down too.
+CLIENTS = {
+    "agent": ("agent",),
+    "command line": ("cli",),
+    "export": ("transfer",),
+    "files": ("memory_files",),
+    "page": ("view",),
+    "sharing": ("sharing", "team"),
+}
+MOST_NAMES = {"agent": 68, "command line": 232, "export": 35, "files": 39, "page": 82, "sharing": 58}
 VAGUE = frozenset({"util", "utils", "helper", "helpers", "manager", "base", "common"})
 
 
@@ -207,6 +219,62 @@ def test_constants_stand_above_code() -> None:
 )
 def test_late_constants_are_found(code: str, late: list[str]) -> None:
     assert late_constants(ast.parse(code)) == late
+
+
+def is_module(dotted: str) -> bool:
+    path = ROOT / dotted.replace(".", "/")
+    return path.with_suffix(".py").exists() or (path / "__init__.py").exists()
+
+
+def names_used(tree: ast.Module) -> set[str]:
+    """Return the names of memlayer that a module uses, `module.name`.
+
+    A module that is imported as one counts by each of its names. As a value it would carry all of them: "*".
+    """
+    used, modules = set(), {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "memlayer":
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                if is_module(full):
+                    modules[alias.asname or alias.name] = full
+                else:
+                    used.add(full)
+        elif isinstance(node, ast.Import):
+            used |= {f"{alias.name}.*" for alias in node.names if alias.name.split(".")[0] == "memlayer"}
+    bases = [node.value for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
+            used.add(f"{modules[node.value.id]}.{node.attr}")
+        elif isinstance(node, ast.Name) and node.id in modules and node not in bases:
+            used.add(f"{modules[node.id]}.*")
+    return used
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_client_uses_the_listed_names_of_the_kernel_alone(client: str) -> None:
+    rooms = {room for names in CLIENTS.values() for room in names}
+    trees = [parsed(path) for room in CLIENTS[client] for path in sorted((ROOT / "memlayer" / room).rglob("*.py"))]
+    used = {used for tree in trees for used in names_used(tree) if used.split(".")[1] not in rooms}
+    listed = tables("house/border")[client]
+    border = {f"memlayer.{module}".strip(".") + f".{own}" for module, names in listed.items() for own in names.split()}
+    assert (sorted(used - border), sorted(border - used)) == ([], [])
+    assert len(border) == MOST_NAMES[client]
+
+
+@pytest.mark.parametrize(
+    ("code", "used"),
+    [
+        ("from memlayer.kinds import Kind as K", {"memlayer.kinds.Kind"}),
+        ("from memlayer.edge.home import paths\npaths.share('')", {"memlayer.edge.home.paths.share"}),
+        ("from memlayer import model as rows\nrows.Memory", {"memlayer.model.Memory"}),
+        ("from memlayer.edge.home import paths\nf(paths)", {"memlayer.edge.home.paths.*"}),
+        ("import memlayer.model", {"memlayer.model.*"}),
+        ("import os\nfrom json import loads", set()),
+    ],
+)
+def test_names_of_the_kernel_are_found(code: str, used: set[str]) -> None:
+    assert names_used(ast.parse(code)) == used
 
 
 def test_every_module_says_in_one_line_what_it_does() -> None:
