@@ -15,7 +15,7 @@ import uuid
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memlayer.agent.execution import INTERRUPTED
 from memlayer.chat import AssistantToolCalls, Chat, Message, ToolCall, ToolResult, ToolResults
@@ -28,15 +28,11 @@ from memlayer.edge.home.project_env import is_disabled
 from memlayer.edge.home.session_ids import AGENT_SESSION
 from memlayer.edge.ipc.client import Client
 from memlayer.edge.redaction import own_patterns
-from memlayer.errors import DaemonError, MemlayerError
+from memlayer.errors import DaemonError, MemlayerError, UserError
 from memlayer.model import Event, unix_ms
 from memlayer.text.sentences import is_question, sentences
 from memlayer.text.terms import index_terms
-from memlayer.wire import tools as ops
-from memlayer.wire.tools import TalkStep
-
-if TYPE_CHECKING:
-    from memlayer.edge.ipc.client import Answer, Asked
+from memlayer.wire.tools import TalkStep, Turn
 
 # Tools are stored under the names that the host has for them, so that summaries and rules know them.
 HOST_NAMES = {"shell": "Bash", "write_file": "Write", "edit_file": "Edit"}
@@ -355,8 +351,8 @@ class TalkMemory:
     def _past(self, phase: str, session_id: str) -> PastTalk:
         if not self.is_on:
             raise DaemonError("memory is switched off here, so no talk is known")
-        arguments = ops.Turn(phase=phase, session_id=session_id, project_dir=self.project_dir)
-        answer = self.ask(arguments, COMPACT_S)
+        arguments = Turn(phase=phase, session_id=session_id, project_dir=self.project_dir)
+        answer = self._ask(arguments, COMPACT_S)
         self.session_id = answer.session_id
         return PastTalk(self.session_id, answer.summary, turns_of(answer.events))
 
@@ -382,7 +378,7 @@ class TalkMemory:
         if event is None or not self.is_on:
             return TalkStep()
         fields = {"text": event.get("text", ""), "prompt_id": event.get("prompt_id", ""), **fields}
-        step = ops.Turn(
+        step = Turn(
             phase=phase,
             session_id=self.session_id,
             detail=event["detail"],
@@ -391,15 +387,22 @@ class TalkMemory:
             **fields,
         )
         try:
-            return self.ask(step, deadline_s)
+            return self._ask(step, deadline_s)
         except MemlayerError as bad:
             self.problem = str(bad)
             return TalkStep()
 
-    def ask(self, step: "Asked[Answer]", deadline_s: float = ASK_S) -> "Answer":
+    def _ask(self, step: Turn, deadline_s: float) -> TalkStep:
         """Return the daemon's answer. Raises MemlayerError; see DaemonLine."""
         reply = self._line.call(step.op, step.fields(), project_dir=self.project_dir, deadline_s=deadline_s)
         return step.read_answer(reply)
+
+    def told(self, tool: str, arguments: Mapping[str, object]) -> str:
+        """Return the answer of a tool of the server. Raises MemlayerError."""
+        if not self.is_on:
+            raise UserError("Memory is switched off in this talk")
+        sent = {**arguments, "project_dir": self.project_dir, "session_id": self.session_id}
+        return with_own_tools(self._line.call(tool.replace("-", "."), sent, project_dir=self.project_dir)["text"])
 
 
 @contextlib.contextmanager

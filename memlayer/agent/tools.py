@@ -16,20 +16,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memlayer.agent.execution import Tool
 from memlayer.agent.files import Approve, EditFile, ProjectFolder, ReadFile, WriteFile, schema, text_of
-from memlayer.agent.memory import TalkMemory, with_own_tools
+from memlayer.agent.memory import TalkMemory
 from memlayer.edge import mcp
 from memlayer.edge.capture import spool
 from memlayer.edge.home import agents
-from memlayer.errors import DaemonError, MemlayerError, ToolError, UserError
-from memlayer.turns.remembered import is_all_redacted, refuse_too_long, remember_event
-from memlayer.wire import tools as ops
-
-if TYPE_CHECKING:
-    from memlayer.edge.ipc.client import Asked
+from memlayer.errors import DaemonError, MemlayerError, ToolError
+from memlayer.turns.remembered import remember_event
 
 MAX_OUTPUT_BYTES = 60_000  # of a command: head and tail are kept, and cut again to the talk's limit
 GRACE_S = 0.5  # from SIGTERM to SIGKILL
@@ -40,7 +36,6 @@ KEPT_VARIABLES = (
 )  # fmt: skip
 OnOutput = Callable[[str], None]  # a part of a command's output, from the tool's thread
 GROUP = "memlayer.tools"
-MAX_HITS = 10
 FROM = "character to go on from, of a single long text"
 
 
@@ -174,26 +169,31 @@ def marked_processes(mark: str) -> list[int]:
 
 
 class MemorySearch:
-    """Searches the memories of the project."""
+    """Searches the memories of the project, as the server's tool does."""
 
     name = "memory_search"
     description = (
         "Search earlier sessions of this project: decisions, facts, causes, files. Returns notes with citations."
     )
-    parameters = schema("query", query="words of the matter, in any language", limit="notes, at most %d" % MAX_HITS)
+    parameters = schema("query", query="words of the matter, in any language", limit="notes, at most 20")
+    of_server = "mem-search"
 
     def __init__(self, memory: TalkMemory) -> None:
         self._memory = memory
 
     def run(self, arguments: Mapping[str, Any]) -> str:
         """See execution.Tool."""
-        asked = _checked("mem-search", arguments)
-        asked["limit"] = min(MAX_HITS, asked.get("limit", 5))
-        folder, session = self._memory.project_dir, self._memory.session_id
-        return answer_of(self._memory, ops.MemSearch(**asked, project_dir=folder, session_id=session))
+        return self._memory.told(self.of_server, self._checked(arguments))
+
+    def _checked(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return arguments, read as those of the server's tool. Raises ToolError."""
+        try:
+            return mcp.checked(self.of_server, dict(arguments))
+        except ValueError as bad:
+            raise ToolError(str(bad)) from bad
 
 
-class MemoryDetails:
+class MemoryDetails(MemorySearch):
     """Opens memories."""
 
     name = "memory_details"
@@ -202,45 +202,19 @@ class MemoryDetails:
         "that you need."
     )
     parameters = schema("ids", ids="citations, as in [mem:id], with blanks between", **{"from": FROM})
-
-    def __init__(self, memory: TalkMemory) -> None:
-        self._memory = memory
-
-    def run(self, arguments: Mapping[str, Any]) -> str:
-        """See execution.Tool."""
-        asked = _checked("mem-details", arguments)
-        folder, session = self._memory.project_dir, self._memory.session_id
-        step = ops.MemDetails(tuple(asked["ids"]), asked.get("from", 0), project_dir=folder, session_id=session)
-        return answer_of(self._memory, step)
+    of_server = "mem-details"
 
 
-class MemoryTimeline:
+class MemoryTimeline(MemorySearch):
     """Shows the turns around memories."""
 
     name = "memory_timeline"
     description = "The turns before and after a note in its session, a line each."
     parameters = schema("ids", ids="citations, as in [mem:id], with blanks between", window="turns on either side")
-
-    def __init__(self, memory: TalkMemory) -> None:
-        self._memory = memory
-
-    def run(self, arguments: Mapping[str, Any]) -> str:
-        """See execution.Tool."""
-        asked = _checked("mem-timeline", arguments)
-        folder, session = self._memory.project_dir, self._memory.session_id
-        step = ops.MemTimeline(tuple(asked["ids"]), asked.get("window", 3), project_dir=folder, session_id=session)
-        return answer_of(self._memory, step)
+    of_server = "mem-timeline"
 
 
-def _checked(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments, read as those of the server's tool. Raises ToolError."""
-    try:
-        return mcp.checked(mcp.BY_NAME[name], dict(arguments))
-    except ValueError as bad:
-        raise ToolError(str(bad)) from bad
-
-
-class MemoryRemember:
+class MemoryRemember(MemorySearch):
     """Keeps a statement as a memory of the project."""
 
     name = "memory_remember"
@@ -249,34 +223,21 @@ class MemoryRemember:
         " in the user's language."
     )
     parameters = schema("text", text="a sentence")
-
-    def __init__(self, memory: TalkMemory) -> None:
-        self._memory = memory
+    of_server = "mem-remember"
 
     def run(self, arguments: Mapping[str, Any]) -> str:
         """See execution.Tool. On disk before the daemon is asked."""
         folder, session = self._memory.project_dir, self._memory.session_id
-        text, at_ms = _checked("mem-remember", arguments)["text"], time.time_ns() // 1_000_000
+        text, at_ms = self._checked(arguments)["text"], time.time_ns() // 1_000_000
         event = remember_event(text, project_dir=folder, at_ms=at_ms, session_id=session, by_model=True)
-        kept = str(event["text"])
-        if not kept.strip() or is_all_redacted(kept):
-            raise ToolError("Nothing to remember: all of it is private")
-        refuse_too_long(kept)
         if self._memory.is_on:
             spool.put(self._memory.home, event)
         try:
-            return answer_of(self._memory, ops.MemRemember(kept, at_ms=at_ms, project_dir=folder, session_id=session))
+            return self._memory.told(self.of_server, {"text": event["text"], "at_ms": at_ms})
         except DaemonError:
             if not self._memory.is_on:
                 raise
             return "Kept on disk; it is remembered as soon as memory answers."
-
-
-def answer_of(memory: TalkMemory, arguments: "Asked[ops.TextForModel]") -> str:
-    """Return the daemon's answer in text for a model. Raises MemlayerError."""
-    if not memory.is_on:
-        raise UserError("Memory is switched off in this talk")
-    return with_own_tools(memory.ask(arguments).text)
 
 
 def tools_of(

@@ -118,30 +118,29 @@ TOOLS[0]["_meta"] = {"anthropic/alwaysLoad": True}
 BY_NAME = {tool["name"]: tool for tool in TOOLS}
 
 
-def checked(tool: dict[str, Any], arguments: object) -> dict[str, Any]:
-    """Return the arguments that the tool knows. Raises ValueError for the model.
+def checked(name: str, arguments: object) -> dict[str, Any]:
+    """Return the arguments that a tool knows. Raises ValueError for the model.
 
     What means nothing is unset, and what can mean one thing only is taken for that.
     """
-    arguments = {} if _is_unset(arguments) else _decoded(arguments)
+    schema, arguments = BY_NAME[name]["inputSchema"], {} if _is_unset(arguments) else _decoded(arguments)
     if not isinstance(arguments, dict):
         raise ValueError("arguments: an object is expected")
     given = {_plain(name): value for name, value in arguments.items() if not _is_unset(value)}
     given.update((name, value) for name, value in arguments.items() if not _is_unset(value))
-    known = {}
-    properties = tool["inputSchema"]["properties"]
-    for name, schema in properties.items():
-        if (value := given.get(name, given.get(_plain(name)))) is not None:
-            known[name] = _value(name, schema, value)
-    is_search = tool["name"] == "mem-search" and known.get("kind") != "task"
-    if is_search and not any(known.get(name) for name in SEARCHED_BY):
+    known, properties = {}, schema["properties"]
+    for field, row in properties.items():
+        if (value := given.get(field, given.get(_plain(field)))) is not None:
+            known[field] = _value(field, row, value)
+    is_search = name == "mem-search" and known.get("kind") != "task"
+    if is_search and not any(map(known.get, SEARCHED_BY)):
         word = arguments.get("query")
         if not isinstance(word, str) or not word.strip(_AROUND):
             raise ValueError("query is missing: text, or a file or error, is expected")
         known["query"] = word  # "null": the word is meant
-    for name in tool["inputSchema"].get("required", ()):
-        if not known.get(name):
-            raise ValueError("%s is missing: %s is expected" % (name, _takes(name, properties[name])))
+    for field in schema.get("required", ()):
+        if not known.get(field):
+            raise ValueError("%s is missing: %s is expected" % (field, _takes(field, properties[field])))
     return known
 
 
@@ -340,16 +339,13 @@ class McpSession:
         from memlayer.errors import MemlayerError
 
         name = params.get("name")
-        tool = BY_NAME.get(name) if isinstance(name, str) and not self._is_disabled else None
-        if tool is None:
+        if not isinstance(name, str) or name not in BY_NAME or self._is_disabled:
             return "Error: there is no tool %.60r. There are: %s" % (name, ", ".join(BY_NAME)), True
         try:
-            arguments = checked(tool, params.get("arguments"))
+            arguments = checked(name, params.get("arguments"))
             request = {**arguments, "project_dir": self._project, "session_id": self._session, "at_ms": _now_ms()}
             client = Client(self._home, self._root, wait_s=DAEMON_WAIT_S)
-            answer = client.call(
-                tool["name"].replace("-", "."), request, deadline_s=ANSWER_S, project_dir=self._project
-            )
+            answer = client.call(name.replace("-", "."), request, deadline_s=ANSWER_S, project_dir=self._project)
             return str(answer.get("text", "")), False
         except (MemlayerError, ValueError, OSError) as bad:
             return "Error: %s" % " ".join(str(bad).split()), True

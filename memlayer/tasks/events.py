@@ -7,17 +7,18 @@ becomes steps of known tasks or a question. The event in the store holds these.
 import json
 import re
 import subprocess
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple, get_args
 
 import msgspec
 
-from memlayer.edge.capture.payload import spool_event
+from memlayer.edge.capture.payload import clean, spool_event
+from memlayer.errors import UserError
 from memlayer.kinds import Kind
 from memlayer.model import Event, event_id
 from memlayer.records import git
-from memlayer.tasks.states import By, Step, TaskRecord
-from memlayer.turns.remembered import NO_SESSION
+from memlayer.tasks.states import By, Status, Step, TaskRecord
+from memlayer.turns.remembered import NO_SESSION, is_all_redacted
 
 DAY_S = 86_400
 _FIELDS = ("refname:short", "upstream", "upstream:track", "committerdate:unix")
@@ -33,6 +34,15 @@ _OF_A_PUSH = re.compile(
 MAX_TITLE_CHARS = 200
 MAX_ROWS = 50
 CREATED, REOPENED, MENTIONED = "created", "reopened", "mentioned"
+# A person's verb -> wish.
+WISHES = {
+    "add": CREATED,
+    "start": Status.IN_PROGRESS,
+    "done": Status.DONE,
+    "drop": Status.CANCELLED,
+    "block": Status.BLOCKED,
+    "reopen": REOPENED,
+}
 
 
 def _git(folder: str, *words: str) -> str:
@@ -204,3 +214,21 @@ def captured(content: TaskEvent, *, project_dir: str, at_ms: int) -> dict[str, o
         kind=Kind.TASK, session_id=NO_SESSION, prompt_id="", text=text, at_ms=at_ms, extra="%d %s" % (at_ms, text),
         project_dir=project_dir,
     )  # fmt: skip
+
+
+def persons_change(
+    how: str, title: str, *, project_dir: str, at_ms: int, blockers: Sequence[str] = (), reason: str = "",
+    priority: str = "",
+) -> dict[str, object]:  # fmt: skip
+    """Redact a person's change; return its event for the spool.
+
+    how: of WISHES. Raises UserError.
+    """
+    title = clean(title).strip()
+    if not title or is_all_redacted(title):
+        raise UserError("Nothing is changed: all of it is private")
+    row = Observation(
+        WISHES[how], title, status=Status.BLOCKED if how == "add" and blockers else "", priority=priority,
+        blockers=tuple(map(clean, blockers)), reason=clean(reason),
+    )  # fmt: skip
+    return captured(TaskEvent(By.PERSON, (row,)), project_dir=project_dir, at_ms=at_ms)

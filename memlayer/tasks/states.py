@@ -13,6 +13,7 @@ from memlayer.turns.remembered import says_something
 
 PRIORITIES = ("low", "medium", "high", "critical")
 USUAL_PRIORITY = "medium"
+RESTING, ALL = "resting", "all"
 REPLACE, SUGGEST = "replace", "suggest"
 
 
@@ -57,6 +58,7 @@ class By(StrEnum):
 
 
 NAMING = (Op.CREATED, Op.TITLED)
+STATUSES = (*(status.value for status in Status), RESTING, ALL)  # of a list
 OPEN = (Status.PENDING, Status.IN_PROGRESS, Status.BLOCKED)
 TRANSITIONS: dict[Status, frozenset[Status]] = {
     Status.PENDING: frozenset({Status.IN_PROGRESS, Status.BLOCKED, Status.CANCELLED}),

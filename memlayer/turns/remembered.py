@@ -69,13 +69,17 @@ def says_everywhere(text: str) -> bool:
 def remember_event(
     text: str, *, project_dir: str, at_ms: int, session_id: str = "", is_global: bool = False, by_model: bool = False
 ) -> dict[str, object]:
-    """Return the event (edge.capture.payload.SPOOL_FIELDS) of a text, redacted here. at_ms: Unix time.
+    """Return the event (edge.capture.payload.SPOOL_FIELDS) of a text, redacted here. Raises UserError.
 
+    at_ms: Unix time.
     The same text said again later is another event: it may hold again after something else did. is_global: for every
     project. A text that says so is global as well. by_model: of its project alone, whatever the text says.
     """
     with Heard(session_id or NO_SESSION):
         text = clean(text).strip()
+    if not text or is_all_redacted(text):
+        raise UserError("Nothing to remember: all of it is private")
+    refuse_too_long(text)
     return spool_event(
         kind="remember",
         session_id=session_id or NO_SESSION,

@@ -10,7 +10,6 @@ from memlayer.edge.bootstrap.runtime import plugin_root
 from memlayer.edge.home import registry
 from memlayer.edge.home.project import locate
 from memlayer.edge.ipc.client import Client
-from memlayer.tasks.events import Observation
 from memlayer.view.problems import NotFound
 from memlayer.wire.tasks import TaskChanged
 
@@ -25,12 +24,13 @@ ASK_S = 60.0
 class LentVerbs:
     """Functions that the command line lends.
 
-    checks: of `doctor`, for a folder. restart: the daemon, with new settings. change_task: in a project, by its folder.
+    checks: of `doctor`, for a folder. restart: the daemon, with new settings. change_task: by its verb and title, in a
+    project's folder.
     """
 
     checks: Callable[[str], Iterable[Any]]
     restart: Callable[[], object]
-    change_task: Callable[[Observation, str], TaskChanged]
+    change_task: Callable[..., TaskChanged]
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from memlayer.cli.terminal.typist import mark_of_model
 from memlayer.edge.home.registry import GLOBAL
 from memlayer.errors import MemlayerError, UserError
 from memlayer.text.context_block import quoted
-from memlayer.turns.remembered import is_all_redacted, refuse_too_long, remember_event, says_everywhere
+from memlayer.turns.remembered import remember_event, says_everywhere
 from memlayer.wire import memories as memory_ops
 from memlayer.wire import sessions as session_ops
 
@@ -83,9 +83,6 @@ def remember_verb(text: tuple[str, ...], project: str | None, is_global: bool, s
         content, project_dir=folder, at_ms=now_ms, session_id=_session_id(session), is_global=is_global,
         by_model=by_model,
     )  # fmt: skip
-    if is_all_redacted(str(event["text"])) or not str(event["text"]).strip():
-        raise UserError("Nothing to remember: all of it is private")
-    refuse_too_long(str(event["text"]))
     done = keep(event, memory_ops.Remember(str(event["id"])), "remembered")
     if as_json:
         end_with_json(done)

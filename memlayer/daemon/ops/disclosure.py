@@ -27,7 +27,7 @@ from memlayer.ports import MemoryQuery, Store, memories_by_id
 from memlayer.records.usages import sessions_citing, uses_within
 from memlayer.text.context_block import bare_id, day_of, flatten
 from memlayer.turns.outcome import call_of, from_calls
-from memlayer.turns.remembered import is_all_redacted, refuse_too_long, remember_event
+from memlayer.turns.remembered import remember_event
 from memlayer.turns.turn_memory import mark_of
 from memlayer.wire import memories as memory_ops
 from memlayer.wire import tools as tool_ops
@@ -186,10 +186,6 @@ def remember(state: State, arguments: tool_ops.MemRemember, progress: Progress) 
         session_id=arguments.session_id,
         by_model=True,
     )
-    text = str(event["text"])
-    if is_all_redacted(text) or not text.strip():
-        raise UserError("Nothing to remember: all of it is private")
-    refuse_too_long(text)
     spool.put(state.home, event)
     done = by_hand.remember(state, memory_ops.Remember(str(event["id"])), progress)
     citation = done.memory.citation

@@ -4,7 +4,6 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from memlayer.errors import UserError
-from memlayer.tasks.events import CREATED, REOPENED, Observation
 from memlayer.tasks.states import Status
 from memlayer.view.problems import NotFound
 from memlayer.view.texts import clean
@@ -12,15 +11,7 @@ from memlayer.view.visit import Visit, endpoint
 from memlayer.wire import tasks as ops
 
 CLOSED_SHOWN = 20
-# Name in a form -> wish. The lane of the board that a card is dragged to has the same name.
-WISHES = {
-    "start": Status.IN_PROGRESS,
-    "done": Status.DONE,
-    "drop": Status.CANCELLED,
-    "block": Status.BLOCKED,
-    "reopen": REOPENED,
-    "add": CREATED,
-}
+# A change, by its name in a form -> its line. The lane that a card is dragged to has the same name.
 TOLD = {
     "start": "Being worked on.",
     "done": "Closed.",
@@ -64,18 +55,15 @@ def task(visit: Visit) -> Response:
 def change(visit: Visit) -> Response:
     """Carry out a person's change of a task. Raises UserError."""
     how, name = visit.form.get("how", ""), clean(visit.form.get("task", "")).strip()
-    if how not in WISHES or not name:
-        raise UserError(f"Nothing is changed: give a task, and one of {', '.join(WISHES)}")
+    if how not in TOLD or not name:
+        raise UserError(f"Nothing is changed: give a task, and one of {', '.join(TOLD)}")
     if not visit.folder:
         raise UserError("Nothing is changed: choose the project of the task first")
     things = tuple(part.strip() for part in clean(visit.form.get("by", "")).split("\n") if part.strip())
     if how == "block" and not things:
         raise UserError("Nothing is changed: say what the task waits for")
     reason = clean(visit.form.get("because", ""))
-    status = Status.BLOCKED if how == "add" and things else ""
-    found = visit.source.verbs.change_task(
-        Observation(WISHES[how], name, status=status, blockers=things, reason=reason), visit.folder
-    )
+    found = visit.source.verbs.change_task(how, name, visit.folder, blockers=things, reason=reason)
     if found.refusals or not found.tasks:
         raise UserError(f"Nothing is changed: {'; '.join(found.refusals) or 'that may mean several tasks'}")
     return visit.back("/tasks", TOLD[how])

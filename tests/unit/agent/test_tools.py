@@ -12,7 +12,7 @@ from memlayer.agent.memory import TalkMemory
 from memlayer.agent.tools import MemoryRemember, MemorySearch, installed_tools, tools_of
 from memlayer.chat import ToolCall
 from memlayer.edge.ipc.client import Client
-from memlayer.errors import DaemonError, ToolError, UserError
+from memlayer.errors import DaemonError, UserError
 from tests.support.scripted_tool import ScriptedTool
 
 READY = ScriptedTool("과제", "과제 세 개")
@@ -80,7 +80,7 @@ def test_remembered_text_is_kept_without_daemon(tmp_path: Path) -> None:
 
 
 def test_private_text_is_not_remembered(tmp_path: Path) -> None:
-    with pytest.raises(ToolError, match="private"):
+    with pytest.raises(UserError, match="private"):
         MemoryRemember(talk(tmp_path)).run({"text": "<private>두루미</private>"})
     with pytest.raises(UserError, match="too long"):
         MemoryRemember(talk(tmp_path)).run({"text": "가" * 100_000})

@@ -58,7 +58,7 @@ def test_missing_runtime_is_an_error_text(server: McpServer) -> None:
 @pytest.mark.parametrize(("arguments", "says"), TABLES["bad_arguments_are_named"])
 def test_bad_arguments_are_named(arguments: Any, says: str) -> None:
     with pytest.raises(ValueError, match="^" + re.escape(says)) as bad:
-        mcp.checked(mcp.BY_NAME["mem-search"], arguments)
+        mcp.checked("mem-search", arguments)
     assert "\n" not in str(bad.value) and len(str(bad.value)) < 200
 
 
@@ -87,31 +87,29 @@ UNSET = [
 def test_what_means_nothing_is_unset(unset: Any) -> None:
     for tool, needed in (("mem-search", {"query": "배포 요일"}), ("mem-remember", {"text": "배포는 화요일이다"})):
         others = {name: unset for name in mcp.BY_NAME[tool]["inputSchema"]["properties"] if name not in needed}
-        assert mcp.checked(mcp.BY_NAME[tool], {**others, **needed}) == needed
+        assert mcp.checked(tool, {**others, **needed}) == needed
     for tool in ("mem-timeline", "mem-details"):
         asked = {"ids": ["a7Bc3x"], "window": unset, "from": unset}
-        assert mcp.checked(mcp.BY_NAME[tool], asked) == {"ids": ["a7Bc3x"]}
+        assert mcp.checked(tool, asked) == {"ids": ["a7Bc3x"]}
         with pytest.raises(ValueError, match="ids is missing: a list of ids"):
-            mcp.checked(mcp.BY_NAME[tool], {"ids": unset})
-    assert mcp.checked(mcp.BY_NAME["mem-search"], {"query": unset, "error": "KeyError: 'x'"}) == {
-        "error": "KeyError: 'x'"
-    }
+            mcp.checked(tool, {"ids": unset})
+    assert mcp.checked("mem-search", {"query": unset, "error": "KeyError: 'x'"}) == {"error": "KeyError: 'x'"}
 
 
 @pytest.mark.parametrize("word", ["null", "undefined", "None"])
 def test_a_query_for_such_a_word_stays(word: str) -> None:
     """Whoever asks for nothing else means the word."""
-    assert mcp.checked(mcp.BY_NAME["mem-search"], {"query": word, "kind": "note"}) == {"query": word, "kind": "note"}
+    assert mcp.checked("mem-search", {"query": word, "kind": "note"}) == {"query": word, "kind": "note"}
 
 
 @pytest.mark.parametrize(("tool", "given", "taken"), TABLES["arguments_of_one_meaning_are_taken"])
 def test_arguments_of_one_meaning_are_taken(tool: str, given: Any, taken: Any) -> None:
-    assert mcp.checked(mcp.BY_NAME[tool], given) == taken
+    assert mcp.checked(tool, given) == taken
 
 
 def test_ids_are_bounded() -> None:
     with pytest.raises(ValueError, match="ids: at most 20"):
-        mcp.checked(mcp.BY_NAME["mem-details"], {"ids": ["x"] * 21})
+        mcp.checked("mem-details", {"ids": ["x"] * 21})
 
 
 @pytest.mark.parametrize("depth", [900, 100_000])
@@ -121,7 +119,7 @@ def test_deep_arguments_are_refused(depth: int) -> None:
         deep = ["배포", deep]
     for name in ("query", "limit", "file"):
         with pytest.raises(ValueError, match="^%s: " % name):
-            mcp.checked(mcp.BY_NAME["mem-search"], {"query": "x", name: deep})
+            mcp.checked("mem-search", {"query": "x", name: deep})
 
 
 def test_unknown_tool_is_an_error_text(server: McpServer) -> None:

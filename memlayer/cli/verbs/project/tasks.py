@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
@@ -18,16 +19,13 @@ from memlayer.cli.terminal.invocation import (
     words,
 )
 from memlayer.cli.terminal.output import line, say, table, when
-from memlayer.edge.capture.payload import clean
 from memlayer.edge.counting import counted
 from memlayer.errors import UserError
-from memlayer.tasks.events import CREATED, REOPENED, Observation, TaskEvent, captured
-from memlayer.tasks.states import PRIORITIES, By, Status
-from memlayer.turns.remembered import is_all_redacted
+from memlayer.tasks.events import persons_change
+from memlayer.tasks.states import PRIORITIES, STATUSES
 from memlayer.wire import tasks as ops
 
 TITLE_CHARS, QUOTE_CHARS = 90, 200
-STATUS_WORDS = (*(status.value for status in Status), "resting", "all")
 NAME = "Give the task: its id as `memlayer task list` shows it, or its words"
 NONE_YET = (
     'No task is known here yet. One comes from a prompt such as "todo: ..." or "할 일: ...", from Claude Code\'s own'
@@ -73,7 +71,7 @@ def task_verb(context: click.Context) -> None:
 
 
 @task_verb.command("list")
-@click.argument("status", metavar="[STATUS]", type=click.Choice(STATUS_WORDS, False), required=False)
+@click.argument("status", metavar="[STATUS]", type=click.Choice(STATUSES, False), required=False)
 @project_option
 @all_projects_option
 @json_option
@@ -136,29 +134,27 @@ def add_verb(
       memlayer task add "배포" --by https://example.com/reviews/4
     """
     title = words(task, "Give the task's title, or - to read it from standard input")
-    status = Status.BLOCKED if blockers else ""
-    row = Observation(CREATED, title, status=status, priority=priority or "", blockers=blockers)
-    _change(row, project, as_json)
+    _change("add", title, as_json, project, blockers=blockers, priority=priority or "")
 
 
-def _changing(name: str, wish: str, help_: str, example: str) -> click.Command:
+def _changing(name: str, help_: str, example: str) -> click.Command:
     """Return a verb that changes the status of a task."""
 
     @task_verb.command(name, help=f"{help_}\n\n\\b\nExamples:\n  memlayer task {name} {example}")
     @task_argument
     @json_option
     def verb(task: tuple[str, ...], as_json: bool, because: str = "") -> None:
-        _change(Observation(wish, words(task, NAME), reason=because), None, as_json)
+        _change(name, words(task, NAME), as_json, reason=because)
 
     return verb
 
 
-_changing("start", Status.IN_PROGRESS, "Say that a task is being worked on.", "a7Bc3x")
-_changing("done", Status.DONE, "Close a task that is done.", '"migration guide"')
+_changing("start", "Say that a task is being worked on.", "a7Bc3x")
+_changing("done", "Close a task that is done.", '"migration guide"')
 click.option("--because", default="", metavar="TEXT", help="Why, for its history.")(
-    _changing("drop", Status.CANCELLED, "Close a task that nobody will do.", 'a7Bc3x --because "v2 replaces it"')
+    _changing("drop", "Close a task that nobody will do.", 'a7Bc3x --because "v2 replaces it"')
 )
-_changing("reopen", REOPENED, "Open a closed task again.", "a7Bc3x")
+_changing("reopen", "Open a closed task again.", "a7Bc3x")
 
 
 @task_verb.command("block")
@@ -173,7 +169,7 @@ def block_verb(task: tuple[str, ...], blockers: tuple[str, ...], as_json: bool) 
       memlayer task block a7Bc3x --by acme/core#42
       memlayer task block "배포" --by "보안 검토"
     """
-    _change(Observation(Status.BLOCKED, words(task, NAME), blockers=blockers), None, as_json)
+    _change("block", words(task, NAME), as_json, blockers=blockers)
 
 
 @task_verb.command("show")
@@ -216,15 +212,17 @@ def _say_step(step: ops.TaskStep) -> None:
         say((f'"{line(step.quote, QUOTE_CHARS)}"', "dim"), indent=4)
 
 
-def taken_in(row: Observation, project: str | None) -> ops.TaskChanged:
+def taken_in(how: str, title: str, project: str | None, **more: Any) -> ops.TaskChanged:
     """Put a change on disk and have it taken in. Raises UserError."""
-    event = _event(row, project)
+    folder = project_dir(project)
+    begin_writing(folder)
+    event = persons_change(how, title, project_dir=folder, at_ms=time.time_ns() // 1_000_000, **more)
     return keep(event, ops.TaskChange(str(event["id"])), "done")
 
 
-def _change(row: Observation, project: str | None, as_json: bool) -> None:
+def _change(how: str, title: str, as_json: bool, project: str | None = None, **more: Any) -> None:
     """Carry out a change of a person, and print it."""
-    answer = taken_in(row, project)
+    answer = taken_in(how, title, project, **more)
     changed, candidates = answer.tasks, answer.candidates
     if as_json and not answer.refusals:
         end_with_json(answer, 0 if changed else 1)
@@ -232,7 +230,7 @@ def _change(row: Observation, project: str | None, as_json: bool) -> None:
         ids = ", ".join(f"{line(candidate.citation)} ({line(candidate.title, 60)})" for candidate in candidates)
         raise UserError(f"Nothing is changed: that may mean {ids}. Give the id")
     if not changed:
-        raise UserError(f"No task is known by {row.title[:80]!r}. `memlayer task list all` lists them")
+        raise UserError(f"No task is known by {title[:80]!r}. `memlayer task list all` lists them")
     for task in () if as_json else changed:
         _say_task(task)
     for task in answer.freed:
@@ -240,14 +238,3 @@ def _change(row: Observation, project: str | None, as_json: bool) -> None:
         say(("waits no more: ", "green"), freed, indent=2)
     for why in answer.refusals:
         raise Incomplete(f"Refused: {line(why)}. `memlayer task reopen` opens a closed task again")
-
-
-def _event(row: Observation, project: str | None) -> dict[str, object]:
-    """Return a change as the spool holds it, redacted. Raises UserError."""
-    folder = project_dir(project)
-    begin_writing(folder)
-    title = clean(row.title).strip()
-    if not title or is_all_redacted(title):
-        raise UserError("Nothing is changed: all of it is private")
-    redacted = row.changed(title=title, blockers=tuple(map(clean, row.blockers)), reason=clean(row.reason))
-    return captured(TaskEvent(By.PERSON, (redacted,)), project_dir=folder, at_ms=time.time_ns() // 1_000_000)

@@ -10,12 +10,10 @@ from memlayer.model import citation_of
 from memlayer.tasks.book import TaskBook
 from memlayer.tasks.graph import Rel
 from memlayer.tasks.matcher import match, named
-from memlayer.tasks.states import Op, Status, Step, Task
+from memlayer.tasks.states import ALL, RESTING, STATUSES, Op, Step, Task
 from memlayer.text.context_block import quoted
 from memlayer.wire import tasks as ops
 
-ALL, RESTING = "all", "resting"
-STATUSES = (*(status.value for status in Status), RESTING, ALL)
 HISTORY_SHOWN = 200
 REST_MS, REST_SESSIONS = 14 * 86_400_000, 5
 UNKNOWN = "unknown"  # nobody said for what it waits
