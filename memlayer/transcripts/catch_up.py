@@ -44,8 +44,8 @@ def captured(
         kind=record.kind, session_id=session_id, prompt_id=prompt_id, text=text, at_ms=record.at_ms,
         detail=record.command if is_call else DIALOG if record.call_id
         else prompt_detail(prompt, is_run=record.is_run) if prompt else "",
-        extra=record.call_id or ("" if prompt_id else text), project_dir=project_dir, transcript_path=path,
-        source=source, uuid=record.uuid,
+        extra=record.call_id or (text if record.is_further or not prompt_id else ""), project_dir=project_dir,
+        transcript_path=path, source=source, uuid=record.uuid,
     )  # fmt: skip
 
 

@@ -135,7 +135,8 @@ class TranscriptRecord(NamedTuple):
     kind: user | assistant | compact. prompt_id groups an answer with its prompt. It is "" for a compaction. command:
     for an answer to a slash command, its name with the slash, else "". at_ms: Unix time, 0 if unknown. resume_offset:
     byte offset of the start of the turn. Reading again from there yields this turn anew, complete. call_id: of
-    the tool call at whose dialog the person said it, "" for a prompt. is_run: nobody typed this prompt.
+    the tool call at whose dialog the person said it, "" for a prompt. is_run: nobody typed this prompt. is_further:
+    a prompt within the turn of another.
     """
 
     kind: str
@@ -149,6 +150,7 @@ class TranscriptRecord(NamedTuple):
     resume_offset: int
     call_id: str = ""
     is_run: bool = False
+    is_further: bool = False
 
 
 @dataclass(slots=True)

@@ -127,3 +127,43 @@ def test_tools_answer_and_a_run_lays_down_nothing(claude: Claude, codex: Codex) 
     rows = listed(claude)
     assert [row["text"] for row in rows if row["host"] == "codex" and row["category"] == "core"] == []
     assert any(row["host"] == "codex" and "찾아" in row["text"] for row in rows)
+
+
+def test_turn_that_is_steered_and_interrupted_is_kept_once(claude: Claude, codex: Codex) -> None:
+    command = {"type": "function_call", "name": "exec_command"}
+    sleeping = {word: json.dumps({"cmd": f"sleep {s}"}) for word, s in (("오사카", 3), ("서울", 60))}
+    codex.api.calls = {word: {**command, "arguments": given} for word, given in sleeping.items()}
+    with codex.talk() as talk:
+        talk.trust_hooks()
+        turn = talk.say("배포 서버는 오사카로 정했어.", until="")
+        talk.wait("preToolUse")
+        assert talk.say("아니, 서울로 하자", until="") == turn  # while the command runs
+        talk.wait("preToolUse", 2)
+        talk.interrupt(turn)
+        talk.say("다음 일로 가자")
+        assert ("interrupt", "completed", "[]") in talk.hooks
+        assert {status for _, status, _ in talk.hooks} == {"completed"}
+    claude.settle()
+    texts = [row["text"] for row in listed(claude) if row["category"] == "conversation"]
+    for said in ("오사카로", "서울로", "다음 일로"):
+        assert sum(text.count(said) for text in texts) == 1, texts
+
+
+def test_subagent_is_told_and_not_kept(claude: Claude, codex: Codex) -> None:
+    claude(DECISION)
+    claude.settle()
+    task = json.dumps({"message": "하위 일: 앞으로 항상 탭을 써줘"}, ensure_ascii=False)
+    spawning = {"type": "function_call", "name": "spawn_agent", "namespace": "multi_agent_v1", "arguments": task}
+    codex.api.calls = {"맡겨": spawning}
+    with codex.talk() as talk:
+        talk.trust_hooks()
+        talk.say("이 일은 맡겨 둘게")
+        talk.wait("subagentStart")
+        talk.say("고마워")
+        assert {status for _, status, _ in talk.hooks} == {"completed"}
+    claude.settle()
+    [asked] = [
+        body for body in codex.api.bodies if "하위 일" in str(body["input"]) and "맡겨" not in str(body["input"])
+    ]
+    assert "포트원" in str([item for item in asked["input"] if item.get("role") == "developer"])
+    assert not any("하위 일" in row["text"] for row in listed(claude))

@@ -36,8 +36,7 @@ class _Call:
 class _Turn:
     prompt_id: str
     uuid: str
-    text: str
-    at_ms: int
+    prompts: list[tuple[str, int]]  # (text, time); further ones are typed while the agent works
     calls: list[_Call] = field(default_factory=list)
     answer: list[str] = field(default_factory=list)  # parts of a message
     answer_id: str = ""
@@ -75,14 +74,19 @@ class Talk:
         last = self._turns[-1] if self._turns else None
         if _HOSTS_BLOCK.match(text):
             return
-        if last is not None and last.text == own_words(text) and not (last.answer or last.calls or last.is_left):
-            return  # told twice
+        prompt = own_words(text), self._time(at_ms)
+        if last is not None:
+            if last.prompts[-1][0] == prompt[0] and not (last.answer or last.calls or last.is_left):
+                return  # told twice
+            if prompt_id and prompt_id == last.prompt_id:
+                last.prompts.append(prompt)
+                return
         made = prompt_id or "%s-%d" % (self._session_id, at_ms or len(self._turns) + 1)
-        same = self._same[made]  # further prompts within one turn
+        same = self._same[made]
         self._same[made] += 1
         made = "%s+%d" % (made, same + 1) if same else made
         self._standing.append(len(self._turns))
-        self._turns.append(_Turn(made, made if prompt_id else "", own_words(text), self._time(at_ms)))
+        self._turns.append(_Turn(made, made if prompt_id else "", [prompt]))
 
     def answer(self, text: str, at_ms: int, message_id: str = "") -> None:
         """Hear a message of the agent; parts of one message join."""
@@ -139,9 +143,10 @@ class Talk:
     def records(self) -> Iterator[TranscriptRecord]:
         """Yield the records of all turns."""
         for number, turn in enumerate(self._turns, 1):
-            if turn.text.strip():
-                record = self._record("user", turn.text, turn, number, turn.at_ms)
-                yield record._replace(uuid=turn.uuid, is_run=self._is_run)
+            for place, (text, at_ms) in enumerate(turn.prompts):
+                if text.strip():
+                    record = self._record("user", text, turn, number, at_ms)
+                    yield record._replace(uuid=turn.uuid, is_run=self._is_run, is_further=place > 0)
             for call in turn.calls:
                 told: dict[object, object] = {"tool_name": call.tool, "tool_input": call.given, "error": call.error}
                 text, detail = tool_event(told, bool(call.error), EVERY_TOOL)

@@ -179,11 +179,21 @@ class Talk:
         self.ask("config/batchWrite", {"edits": [edit], "reloadUserConfig": True})
         return [hook["trustStatus"] for hook in listed]
 
-    def say(self, prompt: str) -> None:
-        """Send a prompt and wait for the turn's end."""
+    def say(self, prompt: str, until: str = "turn/completed") -> str:
+        """Send a prompt and wait for the turn's end, unless `until` says less; return the turn's id."""
         self._begin()
         given = {"threadId": self.thread_id, "input": [{"type": "text", "text": prompt, "text_elements": []}]}
-        self.ask("turn/start", given, until="turn/completed")
+        turn: str = self.ask("turn/start", given, until)["turn"]["id"]
+        return turn
+
+    def interrupt(self, turn: str) -> None:
+        """Interrupt a turn, as Esc does."""
+        self.ask("turn/interrupt", {"threadId": self.thread_id, "turnId": turn}, until="turn/completed")
+
+    def wait(self, event: str, times: int = 1) -> None:
+        """Wait until so many hooks of an event have run, a subagent's too."""
+        while [name for name, _, _ in self.hooks].count(event) < times:
+            self._read(-1, "hook/completed", "")
 
     def compact(self) -> None:
         """Compact the context."""
@@ -193,9 +203,12 @@ class Talk:
         self.thread_id = self.thread_id or self.ask("thread/start", {"cwd": self._project})["thread"]["id"]
 
     def ask(self, method: str, params: dict[str, Any], until: str = "") -> Any:
-        """Send a request; return its result, once the notification `until` has come."""
+        """Send a request; return its result, once the thread's notification `until` has come."""
         self._number += 1
         self._write({"id": self._number, "method": method, "params": params})
+        return self._read(self._number, until, str(params.get("threadId") or ""))
+
+    def _read(self, number: int, until: str, thread: str) -> Any:
         result: Any = None
         assert self._process.stdout is not None
         for line in self._process.stdout:
@@ -203,12 +216,13 @@ class Talk:
             if said.get("method") == "hook/completed":
                 run = said["params"]["run"]
                 self.hooks.append((run["eventName"], run["status"], json.dumps(run["entries"], ensure_ascii=False)))
-            if said.get("id") == self._number and "method" not in said:
+            if said.get("id") == number and "method" not in said:
                 assert "result" in said, said
                 result = said["result"]
-            if (result is not None and not until) or (until and said.get("method") == until):
+            is_awaited = said.get("method") == until and thread in ("", said["params"].get("threadId"))
+            if (result is not None and not until) or (until and is_awaited):
                 return result
-        raise AssertionError(f"the host ended before it answered {method}")
+        raise AssertionError("the host ended before it answered")
 
     def _write(self, message: dict[str, Any]) -> None:
         assert self._process.stdin is not None

@@ -32,9 +32,13 @@ def test_recorded_codex_payloads_become_events() -> None:
     for line in RECORDED:
         sent = json.loads(line)
         hook = CODEX.hooks[sent["hook_event_name"]][0]
-        if hook == "pre_tool_use":
+        if hook in ("pre_tool_use", "subagent_start"):
             continue
-        event = read(hook, **{**sent, "cwd": "/", "host": "codex"}).event
+        payload = read(hook, **{**sent, "cwd": "/", "host": "codex"})
+        event = payload.event
+        if "agent_id" in sent or sent["hook_event_name"] == "Interrupt":
+            assert (event, payload.problem) == (None, "sub-agent" if "agent_id" in sent else "no answer")
+            continue
         assert event is not None and event["host"] == "codex"
         assert event["prompt_id"] == (sent["turn_id"] if event["kind"] in ("user", "assistant", "tool") else "")
         kinds[str(event["kind"])] += 1

@@ -1,11 +1,13 @@
 """Rollouts of Codex, made to the documented form of 0.98 to 0.171 (no recorded one is free to copy)."""
 
+import json
 import os
 from pathlib import Path
 
 import pytest
 
 from memlayer.adapters.sqlite_files import ImportLog
+from memlayer.edge.capture.payload import read_payload
 from memlayer.kinds import Kind
 from memlayer.ports import MemoryQuery
 from tests.support.other_agents import LONG_AGO_S, THREAD, Rollout, jsonl
@@ -71,6 +73,24 @@ def test_failed_calls_and_edits_stay(past: Past, folder: Path) -> None:
     ]
     assert {event.detail for event in past.store.events(kind="tool")} == {"Bash failed", "Edit", "Edit failed"}
     assert {event.prompt_id for event in past.store.events()} == {"t1"}
+
+
+@pytest.mark.parametrize("version", ["0.147.2", "0.171.0"])
+def test_prompts_of_one_turn_are_the_hooks_events(past: Past, folder: Path, version: str) -> None:
+    rollout = Rollout(CWD, version=version)
+    rollout.begin("t1", "배포 서버는 오사카로 정했어")
+    rollout.say("t1", "오사카로 하겠습니다")
+    rollout.begin("t1", "아니, Seoul로 하자")  # typed while the model worked
+    rollout.say("t1", "서울로 바꿨습니다")
+    rollout.write(folder)
+    for prompt in ("배포 서버는 오사카로 정했어", "아니, Seoul로 하자"):
+        sent = {"session_id": THREAD, "turn_id": "t1", "prompt": prompt, "cwd": "/", "host": "codex"}
+        event = read_payload("user_prompt_submit", json.dumps(sent).encode(), project_dir="/", at_ms=1).event
+        assert event is not None
+        past.ingest.take([event])
+    past.end(THREAD)
+    assert past.run(folder, agent="codex").new == 1
+    assert past.turns == ["User: 배포 서버는 오사카로 정했어\n아니, Seoul로 하자\nAssistant: 서울로 바꿨습니다"]
 
 
 def test_a_thread_in_several_files_is_one_session(past: Past, folder: Path) -> None:
