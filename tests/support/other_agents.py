@@ -7,6 +7,7 @@ text is copied.
 import json
 import os
 import sqlite3
+import time
 from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
@@ -27,22 +28,20 @@ def jsonl(path: Path, records: Iterable[object]) -> Path:
 class Rollout:
     """A thread of Codex. version: decides between its two forms of events."""
 
-    def __init__(self, cwd: str, *, thread: str = THREAD, version: str = "0.148.0", **meta: Any) -> None:
+    def __init__(
+        self, cwd: str, *, thread: str = THREAD, version: str = "0.148.0", at_s: float = LONG_AGO_S, **meta: Any
+    ) -> None:
         self.is_new = tuple(map(int, version.split("."))) >= (0, 148)
         self.cwd = cwd
-        self._ms = LONG_AGO_S * 1000
+        self._at_s = at_s
         told = {"id": thread, "session_id": "group-1", "cwd": cwd, "cli_version": version, "source": "cli", **meta}
         self.records: list[dict[str, Any]] = []
         self.add("session_meta", told)
 
     def add(self, kind: str, payload: dict[str, Any]) -> None:
         """Write a line, a second after the one before."""
-        self._ms += 1000
-        at = "2026-09-21T%02d:%02d:%02d.000Z" % (
-            self._ms // 3_600_000 % 24,
-            self._ms // 60_000 % 60,
-            self._ms // 1000 % 60,
-        )
+        self._at_s += 1
+        at = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(self._at_s))
         self.records.append({"timestamp": at, "ordinal": len(self.records), "type": kind, "payload": payload})
 
     def event(self, kind: str, **fields: Any) -> None:
