@@ -1,13 +1,14 @@
 """Categories, kinds, authors and ends of memories, with their properties.
 
-All are stored by their values. A new kind is a member and a row here. Mypy names the rooms that decide over kinds.
-`edge/mcp.py` repeats the categories' names, because it is standard library only. A test compares the two.
+All are stored by their values. A new kind is a member and a row here: no room has a set of kinds of its own, which
+`tests/unit/test_house_rules.py` checks. `edge/mcp.py` repeats names, because it is standard library only.
 """
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 EARLIER = "asked or said in an earlier session"
+_IN_TURNS = "sums up turns, which have entries of their own"
 _TEAM_MARK = "team://"  # begins the stored kind of a colleague's note. No path of a piece begins so
 
 
@@ -25,7 +26,7 @@ class Category(StrEnum):
 
 
 class Kind(StrEnum):
-    """The form of a memory, in the order that models read."""
+    """The form of a memory, as it is stored."""
 
     TURN = "turn"
     OPEN_QUESTION = "open_question"
@@ -115,20 +116,37 @@ class KindRow:
     """All that holds for each memory of a kind.
 
     label: for a model. heading, korean: in memory files, where each of these words is read as the kind.
-    searched: has chunks in the index. recalled: given to a prompt. binds: a person's wish or settled matter, which
-    survives a compaction and may hold for every project. of_session: stands for its whole session, so that forgetting
-    it by name takes no turn along. mark: stands before its text. at_start: why a session's start has it.
+    searched: has chunks in the index. withheld: why no prompt gets it (a `Reason` of recall), "" if one does.
+    noted: a model may write it from a session. uncapped: then it takes no place from other notes. is_story: it tells of
+    the past, so that a tool's output proves it and its numbers hold on. is_to_do: an order that may be carried out.
+    not_held: it did not hold, or was taken back. binds: a person's wish or settled matter, which survives a compaction
+    and may hold for every project. part: of a session's summary, where it stands. of_session: stands for its whole
+    session, so that forgetting it by name takes no turn along. repeats: its turns say the same. is_local: not sent to
+    another machine, nor to a team. mark: stands before its text. at_start: why a session's start has it.
     """
 
     label: str
     heading: str = ""
     korean: tuple[str, ...] = ()
     searched: bool = True
-    recalled: bool = True
+    withheld: str = ""
+    noted: bool = False
+    uncapped: bool = False
+    is_story: bool = False
+    is_to_do: bool = False
+    not_held: bool = False
     binds: bool = False
+    part: str = ""
     of_session: bool = False
+    repeats: bool = False
+    is_local: bool = False
     mark: str = ""
     at_start: str = "in force"
+
+    @property
+    def is_only_searched(self) -> bool:
+        """True for a turn that its person left, or that nobody typed."""
+        return self.searched and bool(self.mark and self.withheld)
 
 
 # In the order in which a model is told of them.
@@ -142,39 +160,46 @@ CATEGORIES: dict[Category, CategoryRow] = {
 # In the order of the sections of a memory file.
 KINDS: dict[Kind, KindRow] = {
     Kind.PREFERENCE: KindRow(
-        "preference", "Preferences", ("선호", "규칙"), binds=True, at_start="a rule or wish in force"
+        "preference", "Preferences", ("선호", "규칙"), noted=True, uncapped=True, binds=True, part="decided",
+        at_start="a rule or wish in force",
     ),
     Kind.DECISION: KindRow(
-        "decision", "Decisions", ("결정", "결정 사항", "결정사항"), binds=True, at_start="a decision in force"
+        "decision", "Decisions", ("결정", "결정 사항", "결정사항"), noted=True, is_to_do=True, binds=True,
+        part="decided", at_start="a decision in force",
     ),
-    Kind.COMMITMENT: KindRow("commitment", "Commitments", ("약속", "할 일"), at_start="promised and not yet done"),
-    Kind.FACT: KindRow("fact", "Facts", ("사실",)),
-    Kind.CAUSE: KindRow("cause", "Causes and fixes", ("원인", "원인과 해결")),
-    Kind.ATTEMPT: KindRow("attempt", "Attempts that did not hold", ("시도", "실패한 시도")),
-    Kind.TASK: KindRow("task", "Open work", ("남은 일", "작업"), at_start="open work"),
+    Kind.COMMITMENT: KindRow(
+        "commitment", "Commitments", ("약속", "할 일"), noted=True, uncapped=True, is_to_do=True, part="left",
+        at_start="promised and not yet done",
+    ),
+    Kind.FACT: KindRow("fact", "Facts", ("사실",), noted=True),
+    Kind.CAUSE: KindRow("cause", "Causes and fixes", ("원인", "원인과 해결"), noted=True, is_story=True, part="errors"),
+    Kind.ATTEMPT: KindRow(
+        "attempt", "Attempts that did not hold", ("시도", "실패한 시도"), noted=True, is_story=True, not_held=True
+    ),
+    Kind.TASK: KindRow("task", "Open work", ("남은 일", "작업"), is_local=True, at_start="open work"),
     Kind.NOTE: KindRow("note", "Notes", ("메모", "노트")),
-    Kind.PIECE: KindRow("note"),
-    Kind.TEAM: KindRow("team note", at_start="a note of a colleague"),
+    Kind.PIECE: KindRow("note", is_local=True),
+    Kind.TEAM: KindRow("team note", is_local=True, at_start="a note of a colleague"),
     Kind.TURN: KindRow("turn", at_start=EARLIER),
-    Kind.OPEN_QUESTION: KindRow("turn", recalled=False),
-    Kind.ROUTINE: KindRow("turn", searched=False, recalled=False, at_start=EARLIER),
-    Kind.DID_NOT_HOLD: KindRow("turn", mark="(did not hold) "),
-    Kind.REWOUND: KindRow("turn", recalled=False, mark="(taken back) "),
-    Kind.RUN: KindRow("turn", recalled=False, mark="(nobody typed this) "),
-    Kind.ENTRY: KindRow("day", searched=False, recalled=False),
+    Kind.OPEN_QUESTION: KindRow("turn", withheld="a question that was never answered"),
+    Kind.ROUTINE: KindRow("turn", searched=False, withheld=_IN_TURNS, at_start=EARLIER),
+    Kind.DID_NOT_HOLD: KindRow("turn", not_held=True, mark="(did not hold) "),
+    Kind.REWOUND: KindRow("turn", withheld="its statement was taken back", not_held=True, mark="(taken back) "),
+    Kind.RUN: KindRow("turn", withheld="nobody typed its prompt", mark="(nobody typed this) "),
+    Kind.ENTRY: KindRow("day", searched=False, withheld=_IN_TURNS, repeats=True),
     Kind.SESSION_SUMMARY: KindRow(
-        "day", recalled=False, of_session=True, at_start="a session of the last day, or the last one"
+        "day", withheld=_IN_TURNS, of_session=True, at_start="a session of the last day, or the last one"
     ),
-    Kind.COMPACTION: KindRow("day", recalled=False, of_session=True),
-    Kind.TOPIC: KindRow("day", recalled=False),
-    Kind.OUTCOME: KindRow("day", searched=False, recalled=False, of_session=True),
-}
+    Kind.COMPACTION: KindRow("day", withheld=_IN_TURNS, of_session=True),
+    Kind.TOPIC: KindRow("day", withheld=_IN_TURNS, repeats=True),
+    Kind.OUTCOME: KindRow("day", searched=False, withheld=_IN_TURNS, of_session=True, repeats=True),
+}  # fmt: skip
 
-NOT_HELD = (Kind.DID_NOT_HOLD, Kind.REWOUND)  # turns taken back: by words, or in the host
 PERSONS = (Author.PERSON, Author.ADOPTED)  # whose memories only the person ends
-# Kinds of the notes that a model writes from a session.
-NOTED = (Kind.PREFERENCE, Kind.DECISION, Kind.COMMITMENT, Kind.FACT, Kind.CAUSE, Kind.ATTEMPT)
-BINDING = tuple(kind for kind, row in KINDS.items() if row.binds)
+NOTED, UNCAPPED, STORIES, TO_DO, NOT_HELD, BINDING = (
+    tuple(kind for kind, row in KINDS.items() if getattr(row, column))
+    for column in ("noted", "uncapped", "is_story", "is_to_do", "not_held", "binds")
+)
 # Of a memory whose stored kind is unknown here: an earlier or later version's, or none.
 _DEFAULTS = {
     Category.CONVERSATION: Kind.TURN,

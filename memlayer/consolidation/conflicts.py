@@ -10,7 +10,7 @@ from memlayer.consolidation.conflict.another_value import content
 from memlayer.consolidation.conflict.compare import Verdict, judge
 from memlayer.consolidation.conflict.reversal import reverses
 from memlayer.keep.keep import Draft, earlier_wording
-from memlayer.kinds import Category, Ended, Kind
+from memlayer.kinds import BINDING, Category, Ended
 from memlayer.model import Memory, Scope, replace
 from memlayer.ports import MemoryQuery, Store
 from memlayer.text.terms import index_terms
@@ -69,7 +69,7 @@ class Conflicts:
         ended = [
             row
             for row in rows
-            if row.kind in (Kind.DECISION, Kind.PREFERENCE) and row.is_persons and row.holds and not row.pinned
+            if row.kind in BINDING and row.is_persons and row.holds and not row.pinned
             and row.at_ms < new.at_ms and row.project_id == new.project_id and reverses(row.text, new.text)
         ]  # fmt: skip
         if ended and _are_one_subject(ended):

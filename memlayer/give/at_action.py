@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from memlayer.edge.capture.tool_use import EDITS
-from memlayer.kinds import Kind
+from memlayer.kinds import NOT_HELD, Kind
 from memlayer.model import Memory, citation_of, turn_memory_id
 from memlayer.ports import MemoryQuery, Store, notes_in_force
 from memlayer.text.context_block import cut, day_of, flatten
@@ -238,7 +238,7 @@ def lessons_of(calls: Sequence[KeptCall], notes: Sequence[Memory], undone: Words
     found = [lesson for rows in by_session.values() for lesson in _of_session(rows)]
     worked = {(call.tool, normal_words(call.target)) for call in calls if not call.is_failed and _is_command(call)}
     holding = [row for row in found if not any(row.warns_of(tool, words) for tool, words in worked)]
-    attempts = [_attempt(row, [words for _, words in worked]) for row in notes if row.known_kind is Kind.ATTEMPT]
+    attempts = [_attempt(row, [words for _, words in worked]) for row in notes if row.known_kind in NOT_HELD]
     return Lessons(holding, list(_undone(calls, undone)), attempts, known_errors(calls, notes), _habits(calls))
 
 

@@ -51,6 +51,7 @@ class Reason(Enum):
     HOST_SAYS = "the host's own memory, which is loaded, says it"
     CROWDED = "no room left in the block"
     RUN = "nobody typed its prompt"
+    SUMMED = "sums up turns, which have entries of their own"
     RESTED = "not used for long"
     OLD = "not spoken of lately"
     ENDED = "holds no more"

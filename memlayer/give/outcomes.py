@@ -14,7 +14,7 @@ from memlayer.edge.capture.payload import NOISE, OWN_COMMAND
 from memlayer.keep import keep
 from memlayer.keep.indexer import TermStats
 from memlayer.keep.keep import Keep
-from memlayer.kinds import Author, Category, Ended, Kind
+from memlayer.kinds import KINDS, Author, Category, Ended, Kind
 from memlayer.model import Chunk, Event, Memory, TurnId, event_id, replace, turn_memory_id, unix_ms
 from memlayer.ports import MemoryQuery, Store
 from memlayer.text.context_block import best_sentences, flatten
@@ -53,7 +53,7 @@ class Outcomes:
         turns = self.store.memories(
             MemoryQuery(session_id=session_id, category=Category.CONVERSATION, limit=MAX_EVENTS)
         )
-        left = {row.prompt_id for row in turns if row.known_kind in (Kind.REWOUND, Kind.RUN)}
+        left = {row.prompt_id for row in turns if KINDS[row.known_kind].is_only_searched}
         made = drawn([event for event in events if event.prompt_id not in left], self.stats.weights)
         query = MemoryQuery(session_id=session_id, category=Category.DAILY, kind=Kind.OUTCOME, limit=MAX_OUTCOMES)
         stored = self.store.memories(query)

@@ -46,7 +46,6 @@ from memlayer.turns.turn import opening_in, opening_term, prompt_and_answer
 SURER = 2.0  # times min_chance for each entry after the first: on real sessions they are noise far more often
 
 MAX_QUERY_CHARS = 100_000
-SEARCHED = {Kind.REWOUND: Reason.TAKEN_BACK, Kind.RUN: Reason.RUN}  # turns that only a search finds, and why
 NO_MARKS: Mapping[str, str] = MappingProxyType({})
 LISTED = 3  # times the entries of another block, of open work that is asked for
 SNIPPET_CHARS = 240  # of a turn that is its own outcome
@@ -94,7 +93,7 @@ class Pipeline:
         self._has_team = False  # an entry of a colleague
         self._present: list[frozenset[str]] = []  # terms of each text in the session's context or in an entry
         self._stages = (
-            self._unanswered, self._in_context, self._older, self._unsure, self._not_given, self._under_note,
+            self._kind_withheld, self._in_context, self._older, self._unsure, self._not_given, self._under_note,
             self._same_turn,
             self._repeats, self._crowded, self._taken_back, self._host_says,
         )  # fmt: skip
@@ -131,11 +130,11 @@ class Pipeline:
             candidate.reason = Reason.CROWDED
         return block
 
-    def _unanswered(self, candidate: Candidate) -> Reason | None:
+    def _kind_withheld(self, candidate: Candidate) -> Reason | None:
         kind = candidate.chunk.known_kind
         if kind is Kind.OPEN_QUESTION and not is_still_open(candidate.chunk.text):
             return None
-        return None if KINDS[kind].recalled else SEARCHED.get(kind, Reason.OPEN_QUESTION)
+        return Reason(KINDS[kind].withheld) if KINDS[kind].withheld else None
 
     def _in_context(self, candidate: Candidate) -> Reason | None:
         return in_context(candidate.chunk, self._session)
@@ -348,7 +347,7 @@ class Recall:
             query, scope, rules.candidates, rules.weights, rarity, vector
         )  # fmt: skip
         judged = judge(hits, signals, rarity, session_words)
-        searched = [row for row in judged if row.chunk.known_kind in SEARCHED]
+        searched = [row for row in judged if KINDS[row.chunk.known_kind].is_only_searched]
         found = [row for row in judged if row not in searched]
         changes = self._changes(prompt, found, rules.min_chance)
         found = self._told(found, query, rules.min_chance)

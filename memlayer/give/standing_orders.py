@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import assert_never
 
 from memlayer.kinds import Author, Category, Kind
 from memlayer.model import GLOBAL, PROVEN, Memory
@@ -69,18 +68,7 @@ def is_order(kind: Kind, text: str) -> bool:
     An opinion ("I like Postgres") and an observation ("the build is always slow") ask for nothing. In doubt a
     preference is an order: a missing one does more harm. kind: of the statement.
     """
-    match kind:
-        case Kind.PREFERENCE:
-            is_wish = True
-        case Kind.DECISION | Kind.COMMITMENT | Kind.FACT | Kind.CAUSE | Kind.ATTEMPT | Kind.TASK | Kind.NOTE:
-            is_wish = False
-        case Kind.PIECE | Kind.TEAM | Kind.TURN | Kind.OPEN_QUESTION | Kind.ROUTINE | Kind.DID_NOT_HOLD:
-            is_wish = False
-        case Kind.REWOUND | Kind.RUN | Kind.ENTRY | Kind.SESSION_SUMMARY | Kind.COMPACTION | Kind.TOPIC | Kind.OUTCOME:
-            is_wish = False
-        case _:
-            assert_never(kind)
-    return is_wish and (_shows("bids", text) or not (_shows("thinks", text) or _shows("acts", text)))
+    return kind == Kind.PREFERENCE and (_shows("bids", text) or not (_shows("thinks", text) or _shows("acts", text)))
 
 
 def _shows(sign: str, text: str) -> bool:

@@ -8,7 +8,7 @@ from http import HTTPStatus
 from typing import Any
 
 from memlayer.consolidation.rules.own_words import own_words
-from memlayer.kinds import NOTED, Kind
+from memlayer.kinds import NOTED, STORIES
 from memlayer.model import replace
 from memlayer.notes.addressed import addressed_spans, is_addressed
 from memlayer.notes.answer import DraftNote
@@ -46,7 +46,6 @@ _NAME = re.compile(
     r"|(?<![\w/.-])[A-Za-z0-9_-]+\.(?:py|tsx?|jsx?|go|rs|rb|java|kt|toml|ya?ml|json|md|sql|sh|lock|env|txt|proto|cpp)"
     r"(?![A-Za-z0-9_])"
 )
-SHOWN_BY_TOOLS = frozenset((Kind.ATTEMPT, Kind.CAUSE))  # kinds that a tool's output proves
 _ECHO = re.compile(
     r"\"(?:quote|replaces|kind)\"|\[mem:|\[redacted:|\[left out|language model that keeps|</?session-", re.I
 )
@@ -185,7 +184,7 @@ def check_own(
     if isinstance(result, CheckedNote):
         place = align_in_turns(draft.quote, result.turn.number, [replace(turn, answer="") for turn in turns])
         return replace(result, evidence=(place[1],)) if place is not None else RefusedNote(draft, Refusal.NO_QUOTE)
-    if result.reason != Refusal.NO_QUOTE or draft.kind not in SHOWN_BY_TOOLS:
+    if result.reason != Refusal.NO_QUOTE or draft.kind not in STORIES:
         return result
     result = check(draft, [replace(turn, prompt="", answer=seen.get(turn.prompt_id, "")) for turn in turns], known)
     if isinstance(result, RefusedNote):

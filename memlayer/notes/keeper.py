@@ -11,7 +11,7 @@ from memlayer.give.standing_orders import is_order
 from memlayer.give.working_set import TURNS_LOOKED_AT
 from memlayer.indexing.retracted import not_left
 from memlayer.keep.keep import Draft, Keep
-from memlayer.kinds import Author, Category, Ended, Kind
+from memlayer.kinds import STORIES, UNCAPPED, Author, Category, Ended, Kind
 from memlayer.model import Memory, citation_of, replace
 from memlayer.notes.answer import DraftNote, DraftOrder, DraftTask, SessionAnswer
 from memlayer.notes.checks import MIN_TEXT_CHARS, CheckedNote, Refusal, RefusedNote, check, check_own, checked_summary
@@ -35,11 +35,9 @@ SAYS = 0.6  # share of a statement's terms in a note that says it, too
 SAYS_QUOTED = 0.4  # where the note quotes that very sentence
 # Part of a note's id, which stays the same when an answer is applied twice.
 ORIGINS = {Author.READER: "notes-1", Author.MODEL: "notes-1 by session"}
-STORIES = frozenset((Kind.ATTEMPT, Kind.CAUSE))  # their numbers hold on. A decision's are changed by its reversal
 _EXACT = re.compile(r"`[^`\n]+`|\b[A-Za-z_][\w.-]*[\d_.A-Z][\w.-]*\b|\d[\d.]*")
 MAX_OWN = 2  # notes that a session's own model may write
 CHANGED = "changed"  # an order that stands otherwise
-UNCAPPED = (Kind.PREFERENCE, Kind.COMMITMENT)  # a way of working, a promise: they never compete
 RUN_CLAIMS = {True: "실행의 주장: ", False: "A run claims: "}  # of a session whose prompts nobody typed
 
 
@@ -368,7 +366,7 @@ def _lacks_story(note: CheckedNote, old: Memory) -> bool:
 
     The older attempt or cause then stays beside it.
     """
-    if not {old.kind, note.draft.kind} <= STORIES:
+    if not {old.kind, note.draft.kind} <= {*STORIES}:
         return False
     exact = {token.strip("`.").lower() for token in _EXACT.findall(old.text)} - {""}
     missing = {word for word in exact if word not in note.text.lower()}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-from memlayer.kinds import Kind
+from memlayer.kinds import TO_DO
 from memlayer.model import Memory
 from memlayer.notes.addressed import without_addressed
 from memlayer.notes.session_turns import SessionTurn, turn_as_text
@@ -32,7 +32,6 @@ NEWEST_SHOWN = 2  # notes that are shown whole whatever the session is about
 LEAST_TURNS_TOKENS = 2_000
 TURNS_A_NOTE = 6  # beside a first one. A start lists some forty notes: those that a session adds push others out
 SUMMARY_CHARS = 400
-ORDERS = (Kind.DECISION, Kind.COMMITMENT)
 TEXT_MARK = " // "  # between a headline and its text
 
 
@@ -140,7 +139,7 @@ def choose_notes(notes: Sequence[Memory], words: frozenset[str]) -> list[Memory]
 
 def _known(notes: Sequence[Memory], tasks: Sequence[Memory], turns: Sequence[SessionTurn], summary: str) -> str:
     words = frozenset(term for turn in turns for term in query_terms(turn_as_text(turn)))
-    near = [note for note in notes if note.kind in ORDERS and len(_terms(note) & words) >= LEAST_SHARED]
+    near = [note for note in notes if note.kind in TO_DO and len(_terms(note) & words) >= LEAST_SHARED]
     orders = _nearest(near, words)[:ORDERS_SHOWN]
     ids = {note.id for note in orders}
     others = [note for note in notes if note.id not in ids]

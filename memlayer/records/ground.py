@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from memlayer.edge.home import paths, project
-from memlayer.kinds import Kind
+from memlayer.kinds import NOT_HELD, Kind
 from memlayer.model import Memory
 from memlayer.records import git, small_files
 from memlayer.text.context_block import cut, flatten
@@ -204,7 +204,7 @@ class Ground:
                     branch = "" if row.kind == Kind.PREFERENCE else tree.branch  # a way of working holds on each
                     held = [name for name in named[row.id] if name in there]
                     names = tuple("./" + name if tree.is_file(name) else name for name in held)
-                    kept[row.id] = NotedNames(row.citation, names, branch, row.kind == Kind.ATTEMPT)
+                    kept[row.id] = NotedNames(row.citation, names, branch, row.kind in NOT_HELD)
             if kept != known:
                 self._files.put(project_id, kept)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memlayer.kinds import Kind
+from memlayer.kinds import KINDS
 from memlayer.model import Event, Memory, Usage
 from memlayer.ports import Store
 from memlayer.records.projects import Projects
@@ -45,7 +45,7 @@ def is_shared(row: Shared, tombstones: Tombstones) -> bool:
     if row.id in tombstones:
         return False
     if isinstance(row, Memory):
-        return row.known_kind not in (Kind.TASK, Kind.PIECE, Kind.TEAM)
+        return not KINDS[row.known_kind].is_local
     return True
 
 

@@ -224,8 +224,8 @@ def edges_of_memory(memory: Memory, repeats: Iterable[str]) -> list[Edge]:
 
     repeats: the turns of later sessions that said it again.
     """
-    if memory.known_kind in (Kind.ENTRY, Kind.TOPIC, Kind.OUTCOME):
-        return []  # their turns say the same
+    if KINDS[memory.known_kind].repeats:
+        return []
     project_id = memory.project_id
     out = [
         Edge(MEMORY, memory.id, Rel.ABOUT, entity.type, entity.id, project_id, entity.title)

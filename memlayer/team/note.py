@@ -9,7 +9,7 @@ from functools import cache
 
 from memlayer.edge.capture.payload import clean
 from memlayer.errors import UserError
-from memlayer.kinds import NOTED, Author, Category, Kind, stored_for_team
+from memlayer.kinds import KINDS, Author, Category, Kind, stored_for_team
 from memlayer.model import Memory, event_id, team_session
 from memlayer.notes.addressed import addressed_spans
 from memlayer.text.context_block import cut, flatten
@@ -21,7 +21,8 @@ SUFFIX = ".md"
 MAX_CHARS = 1000  # of a note's text
 MAX_FILE_BYTES = 8192
 MAX_NAME_CHARS = 40
-PROMOTED = (*NOTED, Kind.NOTE)  # a task changes too often to be a note
+# Those with a section of their own, but tasks, which change too often to be notes.
+PROMOTED = tuple(kind for kind, row in KINDS.items() if row.heading and not row.is_local)
 _VERSION = "1"
 _HEAD = re.compile(r"---\n((?:[a-z-]{1,20}: [^\n]{0,300}\n){1,12})---\n(.*)\Z", re.DOTALL)
 _DAY = re.compile(r"\d{4}-\d\d-\d\d").fullmatch

@@ -14,7 +14,7 @@ import msgspec
 from memlayer.edge.capture.tool_use import EDITS
 from memlayer.edge.home import paths
 from memlayer.growth.levels import sessions_of
-from memlayer.kinds import Category, Kind
+from memlayer.kinds import KINDS, Category, Kind
 from memlayer.model import Event, Memory
 from memlayer.ports import MemoryQuery, Store
 from memlayer.text.sentences import sentences
@@ -114,9 +114,8 @@ def changed_files(events: Iterable[Event]) -> set[str]:
 
 def profile_of(rows: Sequence[Memory], files: Iterable[str], stated: Iterable[Stated] = ()) -> Profile | None:
     """Make a session's profile; None without a turn worth recalling."""
-    turns = sorted(
-        (row for row in rows if row.known_kind in (Kind.TURN, Kind.OPEN_QUESTION)), key=lambda row: row.at_ms
-    )
+    known = [(row, KINDS[row.known_kind]) for row in rows]
+    turns = sorted((row for row, kind in known if kind.searched and not kind.mark), key=lambda row: row.at_ms)
     if not turns:
         return None
     terms: Counter[str] = Counter()

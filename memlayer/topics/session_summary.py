@@ -6,7 +6,6 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import assert_never
 
 from memlayer.consolidation.rules.extraction import extract, has
 from memlayer.consolidation.rules.own_words import own_words
@@ -17,7 +16,7 @@ from memlayer.edge.redaction.privacy import without_marks
 from memlayer.edge.redaction.session_values import Heard
 from memlayer.indexing.retracted import not_left
 from memlayer.keep.keep import Keep
-from memlayer.kinds import Author, Category, Kind
+from memlayer.kinds import KINDS, Author, Category, Kind
 from memlayer.model import Event, Memory
 from memlayer.ports import MemoryQuery, Store
 from memlayer.records.sessions import Session
@@ -241,7 +240,7 @@ def text_of(events: Sequence[Event], known: Sequence[tuple[Kind, str]] | None, w
     left = [open_item] if open_item else []
     stated: dict[str, list[str]] = {}
     for kind, text in known:
-        stated.setdefault(_part_of(kind), []).append(text)
+        stated.setdefault(KINDS[kind].part, []).append(text)
     due = [text for text in stated.get(LEFT, ()) if text not in left]
     left += [text for text in due if is_due(text, time.strftime("%Y-%m-%d", time.localtime(real[-1][2] / 1000)))][-2:]
     decided = stated.get(DECIDED, [])[-MAX_DECIDED:]
@@ -260,35 +259,6 @@ def text_of(events: Sequence[Event], known: Sequence[tuple[Kind, str]] | None, w
     }
     prompts = [prompt for prompt, _, _ in real]
     return summary_text(parts, is_korean=2 * sum(bool(_HANGUL.search(item)) for item in prompts) >= len(prompts))
-
-
-def _part_of(kind: Kind) -> str:
-    """Return the part of a summary for a statement, "" for none."""
-    match kind:
-        case Kind.DECISION | Kind.PREFERENCE:
-            return DECIDED
-        case Kind.COMMITMENT:
-            return LEFT
-        case Kind.CAUSE:
-            return ERRORS
-        case Kind.FACT | Kind.ATTEMPT | Kind.TASK | Kind.NOTE | Kind.PIECE | Kind.TEAM:
-            return ""
-        case (
-            Kind.TURN
-            | Kind.OPEN_QUESTION
-            | Kind.ROUTINE
-            | Kind.DID_NOT_HOLD
-            | Kind.RUN
-            | Kind.REWOUND
-            | Kind.ENTRY
-            | Kind.SESSION_SUMMARY
-            | Kind.COMPACTION
-            | Kind.TOPIC
-            | Kind.OUTCOME
-        ):
-            return ""
-        case _:
-            assert_never(kind)
 
 
 def _turns(events: Sequence[Event]) -> list[tuple[str, list[str], int]]:

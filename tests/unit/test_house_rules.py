@@ -329,6 +329,30 @@ def test_kinds_are_named_by_their_enums() -> None:
     assert {path: words for path, words in literal.items() if path not in KINDS_STAND_IN} == OTHER_MEANINGS
 
 
+def sets_of_kinds(tree: ast.Module) -> list[int]:
+    """Lines that name two kinds together: a set, a table, cases of a match, a comparison with one or another."""
+    collections = (ast.Tuple, ast.List, ast.Set, ast.Dict, ast.BoolOp, ast.MatchOr)
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, collections):
+            parts = getattr(node, "elts", None) or getattr(node, "keys", None) or getattr(node, "values", None)
+            texts = [ast.unparse(part) for part in parts or getattr(node, "patterns", ()) if part is not None]
+            if sum(bool(re.search(r"\bKind\.[A-Z]", text)) for text in texts) > 1:
+                found.append(node.lineno)
+    return found
+
+
+def test_sets_of_kinds_are_columns_of_their_table() -> None:
+    """A new kind is a row, whoever asks. The migration tells of kinds as they were."""
+    own = {ROOT / "memlayer" / "kinds.py", ROOT / "memlayer" / "records" / "schema5.py"}
+    paths = set((ROOT / "memlayer").rglob("*.py")) - own
+    assert {name(path): lines for path in paths if (lines := sets_of_kinds(parsed(path)))} == {}
+    assert sets_of_kinds(ast.parse("A = (Kind.NOTE, Kind.TASK)\nB = {Kind.NOTE: 1}\nx is Kind.A or x is Kind.B")) == [
+        1,
+        3,
+    ]
+
+
 def broad_handlers(walked: Iterable[ast.AST]) -> Iterator[ast.ExceptHandler | ast.Call]:
     """Handlers, and calls of suppress(), that take every error."""
 

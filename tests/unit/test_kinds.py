@@ -1,10 +1,29 @@
 """The table of kinds: complete, stored as ever, repeated by the edge without a change."""
 
+import re
+from pathlib import Path
+
 import pytest
 
+from memlayer.daemon.resources.notes_offer import BY_SESSION_LINE
 from memlayer.edge.mcp import BY_NAME, NOTE_KINDS
-from memlayer.kinds import BINDING, CATEGORIES, KINDS, NOTED, Author, Category, Ended, Kind, category_named, kind_of
+from memlayer.give.candidate import Reason
+from memlayer.kinds import (
+    BINDING,
+    CATEGORIES,
+    KINDS,
+    NOTED,
+    STORIES,
+    Author,
+    Category,
+    Ended,
+    Kind,
+    category_named,
+    kind_of,
+)
 from memlayer.model import memory_key, replace
+from memlayer.notes.request import system_prompt
+from memlayer.topics.session_summary import PARTS
 from tests.support.store_rows import make_memory
 
 
@@ -22,8 +41,22 @@ def test_stored_values_never_change() -> None:
     }  # fmt: skip
 
 
-def test_edge_repeats_the_kinds_of_notes() -> None:
+def test_whoever_writes_or_reads_notes_is_told_of_each_kind() -> None:
+    """`ways` of the reader's prompt are preferences, and have a list of their own."""
     assert set(NOTE_KINDS) == set(NOTED)
+    [asked] = re.findall(r'"kind": "([a-z_|]+)"', system_prompt())
+    ranked = re.findall(r"^\d\. ([a-z_]+)", system_prompt(), re.MULTILINE)
+    assert set(asked.split("|")) == set(ranked) == set(NOTED) - {Kind.PREFERENCE}
+    assert all(kind in BY_SESSION_LINE for kind in STORIES)  # a tool's output proves them
+    page = (Path(__file__).parents[2] / "docs" / "notes.md").read_text(encoding="utf-8")
+    [listed] = re.findall(r"A note is one sentence with a kind: ([^.]+)\.", page)
+    assert set(re.sub(r"\([^)]*\)", "", listed).replace(" ", "").split(",")) == set(NOTED)
+
+
+def test_words_of_a_row_are_those_of_the_rooms_that_use_them() -> None:
+    rows = KINDS.values()
+    assert {row.withheld for row in rows} - {""} <= {reason.value for reason in Reason}
+    assert {row.part for row in rows} - {""} <= {*PARTS}
 
 
 def test_edge_repeats_the_names_of_categories() -> None:
@@ -43,9 +76,8 @@ def test_kinds_that_bind_last() -> None:
     assert set(BINDING) == {Kind.PREFERENCE, Kind.DECISION} < set(NOTED)
 
 
-def test_kinds_are_recalled_if_searched_but_for_open_questions_and_runs() -> None:
-    """Else `recall --explain` would give a wrong reason."""
-    assert [kind for kind, row in KINDS.items() if row.recalled != row.searched] == [
+def test_kinds_that_are_searched_are_given_but_for_some() -> None:
+    assert [kind for kind, row in KINDS.items() if bool(row.withheld) == row.searched] == [
         Kind.OPEN_QUESTION, Kind.REWOUND, Kind.RUN,
         Kind.SESSION_SUMMARY, Kind.COMPACTION, Kind.TOPIC,  # no prompt sees these
     ]  # fmt: skip

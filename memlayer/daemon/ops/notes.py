@@ -14,7 +14,7 @@ from memlayer.edge.capture.payload import clean
 from memlayer.edge.redaction.session_values import Heard
 from memlayer.errors import UserError
 from memlayer.indexing.retracted import not_left
-from memlayer.kinds import Author, Category
+from memlayer.kinds import STORIES, Author, Category
 from memlayer.notes import checks
 from memlayer.notes.answer import MAX_FILES, DraftNote
 from memlayer.notes.keeper import MAX_OWN, Kept
@@ -37,7 +37,8 @@ NOTES_SHOWN = 200  # of a project's, for the estimate
 # For the session's own model.
 WITHOUT_HEADLINE = " Without the headline: it says more than the session does."
 ENOUGH = "Not kept: %d notes of this session are written, all that its model may. The person has `memlayer remember`."
-HOW = "Quote the user's own words, or of an attempt or a cause a tool's output, word for word; say nothing beyond them."
+PROOF = "Quote the user's own words, or for a note of kind %s a tool's output, word for word; say nothing beyond them."
+HOW = PROOF % " or ".join(STORIES)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from memlayer.daemon.ops.requests import Progress, limit_of, memory_row, service
 from memlayer.daemon.resources.state import State
 from memlayer.edge.capture.tool_use import EDITS
 from memlayer.give import at_action
-from memlayer.kinds import NOT_HELD, Kind
+from memlayer.kinds import NOT_HELD
 from memlayer.model import Event, citation_of, turn_memory_id
 from memlayer.ports import memories_by_id, notes_in_force
 from memlayer.turns.outcome import call_of, is_same_file
@@ -15,7 +15,6 @@ from memlayer.wire.sessions import CureRow, Cures, FileHistory, FileSession
 
 MAX_EVENTS = 20_000
 MAX_MEMORIES = 2000
-FAILED_KINDS = (Kind.ATTEMPT, *NOT_HELD)
 
 
 def blame(state: State, arguments: ops.Blame, progress: Progress) -> FileHistory:
@@ -25,7 +24,7 @@ def blame(state: State, arguments: ops.Blame, progress: Progress) -> FileHistory
     about = [row for row in notes if any(is_same_file(file, arguments.path) for file in row.files)]
     edits = list(_edits(store.events(project_id=project_id, kind="tool", limit=MAX_EVENTS), arguments.path))
     turns = memories_by_id(store, {turn_memory_id(event.session_id, event.prompt_id) for event in edits}).values()
-    failed = [row for row in (*about, *turns) if row.known_kind in FAILED_KINDS]
+    failed = [row for row in (*about, *turns) if row.known_kind in NOT_HELD]
     attempts = sorted(failed, key=lambda row: -row.at_ms)
     return FileHistory(
         memories=[memory_row(state, row) for row in about if row not in failed][: arguments.limit],
