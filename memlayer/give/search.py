@@ -37,6 +37,7 @@ FILTERED_CANDIDATES = 2000  # chunks of each search: those that a filter admits 
 MEMORIES_AT_ONCE = 100
 LOOKED_AT = 20  # best hits that are compared with each other
 TURNS_LOOKED_AT = 300  # newest turns, in which later words may end those of a hit
+SHOWN_CHARS = 300  # of a hit: a newer value of another sentence ends nothing that is shown
 # A hit shares words with the query, or is near to it in meaning. Measured on the dialogues: docs/inside/quality.md.
 LEAST_WORDS = 0.2
 LEAST_RELEVANCE = 0.4
@@ -244,7 +245,8 @@ def _in_order(hits: Sequence[Found], query: Query, later_of: Callable[[str], Lat
     marked: dict[str, Found] = {}
     for place, hit in enumerate(first):
         before = (one for one in first[:place] if one.memory.by is not Author.RUN)
-        newer = next((one.memory for one in before if is_newer_value(_entry_of(one), _entry_of(hit))), None)
+        shown = DatedText(snippet(hit.chunk.text, dict.fromkeys(query.terms, 1.0), SHOWN_CHARS), hit.chunk.at_ms)
+        newer = next((one.memory for one in before if is_newer_value(_entry_of(one), shown)), None)
         newer = newer or _end_of(hit.memory, query, later_of)
         if newer:
             marked |= {one.chunk.id: one for one in first[place:] if one.memory.id == newer.id}

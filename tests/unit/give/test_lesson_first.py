@@ -115,6 +115,22 @@ def test_an_end_beside_the_words_asked_for_marks_nothing(memory: TurnsInMemory) 
     assert [hit.newer for hit in hits(memory, "retry 제한 몇번")] == [""]
 
 
+LONG = {
+    "en": ("Move the invoices to the new folder, please", "The {} retry interval is {} s.", "invoices new folder"),
+    "ko": ("청구서를 새 폴더로 옮겨줘", "{} 호출의 재시도 간격은 설정 파일에 적힌 대로 {}초다.", "청구서 새 폴더"),
+}
+
+
+@pytest.mark.parametrize("language", LONG)
+def test_values_beside_the_shown_words_mark_nothing(memory: TurnsInMemory, language: str) -> None:
+    prompt, row, asked = LONG[language]
+    matters = ("export", "import", "backup", "mirror", "ledger", "archive", "summary", "report", "webhook", "billing")
+    rows, told = (" ".join(row.format(one, seconds) for one in matters) for seconds in (10, 30))
+    old = memory.turn("s1", "p1", prompt, rows, at=1)
+    memory.turn("s2", "p2", prompt, told, at=90)
+    assert [hit.newer for hit in hits(memory, asked) if hit.memory.id == old.id] == [""]
+
+
 CHANGED = [
     ("The webhook retry interval is 10 s.", "The webhook retry interval is now 30 s.", "webhook retry interval"),
     ("웹훅 재시도 간격은 10초다.", "웹훅 재시도 간격을 30초로 늘렸다.", "웹훅 재시도 간격"),
