@@ -211,7 +211,7 @@ def open_services(
     return Services(
         store=store, keep=keep, ingest=ingest, retriever=retriever, recall=recall, tasks=tasks, forget=forget,
         retention=retention, consolidator=consolidator, files=files,
-        exports=Exports(store, projects, sessions, tombstones),
+        exports=Exports(keep, projects, sessions),
         imports=ImportLog(Path(paths.cache(home)) / "imports.sqlite"), usages=usages, readings=readings,
         keeper=keeper, reader=session_reader(settings, home, store, keeper),
         sharing=Sharing(home, keep, projects, process.in_writer, process.forget, process.arrived),

@@ -40,7 +40,7 @@ CITATION_CHARS = 6
 FROM_INDEX = -1  # Memory.rules: a damage left its text alone, its author is to be drawn again
 PROVEN = 3  # level from which age deletes no memory, and an order stands above newer ones
 
-SHOWN, CITED, OPENED = "shown", "cited", "opened"
+SHOWN, CITED, OPENED = USES = ("shown", "cited", "opened")
 TurnId = tuple[str, str]  # session id, prompt id
 Value = TypeVar("Value")
 

@@ -10,9 +10,8 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Annotated, Any, NamedTuple, NoReturn
 
 import msgspec
@@ -27,14 +26,13 @@ from memlayer.edge.redaction.privacy import redact
 from memlayer.errors import UserError
 from memlayer.keep.keep import Keep
 from memlayer.kinds import Category
-from memlayer.model import CITED, GLOBAL, OPENED, SHOWN, Event, Memory, Usage, citation_of, replace
-from memlayer.ports import MemoryQuery, ScanProgress, Store, events_by_id, memories_by_id
+from memlayer.model import GLOBAL, USES, Event, Memory, Usage, citation_of
+from memlayer.ports import events_by_id, memories_by_id
 from memlayer.records import schema5
 from memlayer.records.projects import Projects
 from memlayer.records.sessions import Session, Sessions
-from memlayer.records.tombstones import Tombstones
 from memlayer.turns.turn_memory import fitting
-from memlayer.wire.transfer import ExportCounts, Exported, ExportTaken
+from memlayer.wire.transfer import Exported, ExportTaken
 
 MARK = "memlayer_export"  # the first line's
 END = "end"  # the last line's
@@ -142,7 +140,7 @@ class UsageLine(Usage, frozen=True, kw_only=True, forbid_unknown_fields=True):
     id: Id
     memory_id: Id
     project_id: InScope
-    how: Annotated[str, _of("|".join((SHOWN, CITED, OPENED)))]
+    how: Annotated[str, _of("|".join(USES))]
     at_ms: Moment
 
 
@@ -204,13 +202,15 @@ def record_of(line: dict[str, Any], *, is_newer: bool = False) -> Read:
 def _checked(name: str, value: dict[str, Any], is_newer: bool) -> msgspec.Struct:
     """Raises msgspec.ValidationError."""
     kind = LINES[name]
-    known = {key: content for key, content in value.items() if key in kind.__struct_fields__}
+
+    def known(fields: dict[str, Any]) -> dict[str, Any]:
+        return {key: content for key, content in fields.items() if key in kind.__struct_fields__}
+
     if name != "memory" or "settled" not in value:
-        return msgspec.convert(known if is_newer else value, kind)
+        return msgspec.convert(known(value) if is_newer else value, kind)
     msgspec.convert(value, OfSchema5)
-    msgspec.convert(known, kind)
-    old = {key: value[key] for key in schema5.GONE if key in value}
-    return msgspec.convert(schema5.upgraded({**known, **old}), kind)
+    msgspec.convert(known(value), kind)
+    return msgspec.convert(known(schema5.upgraded(value)), kind)
 
 
 def _check_sizes(name: str, fields: Mapping[str, Any]) -> None:
@@ -261,15 +261,14 @@ def _refuse(constant: str) -> NoReturn:
 class Exports:
     """The exports of one home, out and in."""
 
-    store: Store
+    keep: Keep
     projects: Projects
     sessions: Sessions
-    tombstones: Tombstones
 
-    def write(self, path: str, progress: ScanProgress) -> Exported:
+    def write(self, path: str, progress: Callable[[int, int], object]) -> Exported:
         """Write an export to `path` (0600), atomically. Raises OSError, StoreError."""
         counts = Exported(path=path)
-        store = self.store
+        store = self.keep.store
         total = store.stats().events + store.stats().memories
         temporary = os.path.join(os.path.dirname(path), ".%s.%d.part" % (os.path.basename(path)[:80], os.getpid()))
         fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
@@ -297,7 +296,7 @@ class Exports:
                     progress(counts.events + counts.memories, total)
 
                 store.scan(rows)
-                line(END, ExportCounts.of(counts).fields())
+                line(END, {name: count for name, count in counts.fields().items() if name != "path"})
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(temporary, path)
@@ -330,9 +329,7 @@ class ExportFile:
         self.path = path
         self.size = os.path.getsize(path)
         self.counts = ExportTaken()
-        self._store, self._projects, self._sessions, self._tombstones = (
-            own.store, own.projects, own.sessions, own.tombstones,
-        )  # fmt: skip
+        self._keep, self._projects, self._sessions = own.keep, own.projects, own.sessions
         self._renamed: dict[str, str] = {}  # project id in the export -> in this home
         self._known_before = set(own.projects.known())
         with paths.open_regular(path) as file:
@@ -380,16 +377,16 @@ class ExportFile:
         if len(self.counts.reasons) < MAX_REASONS:
             self.counts.reasons.append(reason)
 
-    def take(self, part: ExportPart, keep: Keep) -> None:
+    def take(self, part: ExportPart) -> None:
         """Store a part, in the writer."""
         for session in part.sessions:
             self._sessions.restore(session)
-        self._store.add_events(part.events)
-        keep.write(part.memories, embed=False)
+        store = self._keep.store
+        store.add_events(part.events)
+        self._keep.write(part.memories, embed=False)
         # Of memories that were taken in before: usages come last in an export.
-        ids = [usage.memory_id for usage in part.usages]
-        known = {memory.id for memory in self._store.memories(MemoryQuery(ids=ids, limit=BATCH_LINES))}
-        self._store.put_usages([usage for usage in part.usages if usage.memory_id in known])
+        known = memories_by_id(store, (usage.memory_id for usage in part.usages))
+        store.put_usages([usage for usage in part.usages if usage.memory_id in known])
 
     def _read(self, record: Read | None, part: ExportPart, is_rehearsal: bool) -> None:
         if isinstance(record, ExportedProject):
@@ -400,14 +397,13 @@ class ExportFile:
                 self._adopt(record.project_id, {"keys": []}, is_rehearsal)
             here = self._renamed.get(record.project_id, record.project_id)
             rows: list[Any] = getattr(part, _LISTS[type(record)])
-            change = record.changed if isinstance(record, Session) else partial(replace, record)
-            rows.append(change(project_id=here))
+            rows.append(msgspec.structs.replace(record, project_id=here))
 
     def _new(self, part: ExportPart) -> ExportPart:
         """Return the part without known and forgotten records."""
-        known = {*events_by_id(self._store, (event.id for event in part.events))}
-        known |= {*memories_by_id(self._store, (memory.id for memory in part.memories))}
-        gone = self._tombstones
+        store, gone = self._keep.store, self._keep.tombstones
+        known = {*events_by_id(store, (event.id for event in part.events))}
+        known |= {*memories_by_id(store, (memory.id for memory in part.memories))}
         events = [event for event in part.events if not gone.covers(event.fields(), is_history=True)]
         memories = [
             memory

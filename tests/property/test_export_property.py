@@ -52,7 +52,7 @@ used = st.lists(st.tuples(calls, names, names), min_size=1, max_size=8)
 
 
 def exports_of(home: SharedHome, sessions: Sessions) -> Exports:
-    return Exports(home.services.store, home.projects, sessions, home.services.forget.tombstones)
+    return Exports(home.services.keep, home.projects, sessions)
 
 
 def exported(home: SharedHome, sessions: Sessions, file: Path) -> list[dict[str, Any]]:
@@ -93,7 +93,7 @@ def assert_comes_back(first: SharedHome, sessions: Sessions, second: SharedHome,
     sessions = Sessions(str(second.home))
     back = exports_of(second, sessions).file(str(folder / "first.jsonl"))
     for part in back.parts():
-        back.take(part, second.services.keep)
+        back.take(part)
     assert back.counts.reasons == []
     after = exported(second, sessions, folder / "second.jsonl")
     assert [line for line in after if line not in before] == [line for line in before if line not in after]

@@ -116,7 +116,7 @@ def import_export(state: State, arguments: ops.ImportExport, progress: Progress)
     with _running(state, progress, is_rehearsal) as run:
         for part in exported.parts(is_rehearsal):
             if not is_rehearsal:
-                state.jobs.submit("import %d" % id(part), partial(exported.take, part, services.keep)).result()
+                state.jobs.submit("import %d" % id(part), partial(exported.take, part)).result()
             run.report("import", part.offset, exported.size)
     return exported.counts
 
