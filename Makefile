@@ -82,7 +82,7 @@ docs: venv  ## regenerate the generated parts of docs/
 
 lock: venv  ## resolve requirements*.in anew
 	$(UV_COMPILE) --upgrade $(addprefix --no-emit-package ,$(NEVER_LOADED)) requirements.in -o requirements.lock
-	for name in anthropic openai; do $(PY) -c "from memlayer.edge.bootstrap.extras import EXTRAS as e; print(e['$$name'])" \
+	for name in $$($(PY) -c "from memlayer.edge.bootstrap.extras import EXTRAS; print(*EXTRAS)"); do $(PY) -c "from memlayer.edge.bootstrap.extras import EXTRAS as e; print(e['$$name'])" \
 		| $(UV_COMPILE) --upgrade --constraint requirements.lock - -o requirements-$$name.lock || exit 1; done
 	$(UV_COMPILE) --upgrade --constraint requirements.lock requirements-dev.in -o requirements-dev.lock
 	$(UV_COMPILE) --upgrade requirements-s3-tests.in -o requirements-s3-tests.lock

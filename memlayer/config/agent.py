@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from memlayer.config.consolidation import AskedModel, check_endpoint
 from memlayer.config.groups import Group, Real, Whole, setting
+from memlayer.config.providers import KEYS_TOLD, MODELS_TOLD, LanguageModel
 
 _DURATION = re.compile(r"(\d{1,4})\s*([smh])")
 _UNIT_S = {"s": 1, "m": 60, "h": 3600}
@@ -27,14 +28,12 @@ class AgentSettings(AskedModel):
     """
 
     group: ClassVar[str] = "agent"
-    provider: Literal["", "anthropic", "openai", "claude-cli"] = setting(
+    provider: Literal["", LanguageModel] = setting(
         "", "Empty: not set up, nothing is sent to anybody. openai: any server with its interface, too."
     )
-    model: str = setting("", "Empty: `claude-haiku-5-5` for anthropic, `haiku` for claude-cli; openai needs a name.")
+    model: str = setting("", f"Empty: {MODELS_TOLD}.")
     base_url: str = setting("", "Another address of the same interface (llama.cpp, Ollama, vLLM); empty: its own.")
-    api_key_env: str = setting(
-        "", "The variable that holds the key; empty: `ANTHROPIC_API_KEY` or `OPENAI_API_KEY`. Never the key itself."
-    )
+    api_key_env: str = setting("", f"The variable that holds the key; empty: {KEYS_TOLD}. Never the key itself.")
     max_tool_iterations: Whole = setting(20, "Rounds of tool calls in one turn.", unit="rounds", ge=1, le=1000)
     parallel_tools: bool = setting(False, "Run the tool calls of one answer at once instead of one after the other.")
     tool_dispatcher: Literal["auto", "native", "xml"] = setting(

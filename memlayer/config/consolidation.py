@@ -8,7 +8,16 @@ from urllib.parse import urlsplit
 from pydantic import model_validator
 
 from memlayer.config.groups import Group, Whole, setting
-from memlayer.config.providers import NETWORK_VARIABLES, PROVIDERS, SHARE_VARIABLES, key_variable, usual_model
+from memlayer.config.providers import (
+    KEYS_TOLD,
+    MODELS_TOLD,
+    NETWORK_VARIABLES,
+    PROVIDERS,
+    SHARE_VARIABLES,
+    LanguageModel,
+    key_variable,
+    usual_model,
+)
 from memlayer.edge.home import paths
 
 if TYPE_CHECKING:
@@ -29,8 +38,8 @@ class AskedModel(Group):
 
     @model_validator(mode="after")
     def _can_be_asked(self) -> Self:
-        if self.provider == "openai" and not self.model:
-            raise ValueError(f"{self.group}.model must name a model when {self.group}.provider is openai")
+        if self.provider in PROVIDERS and not self.model_name:
+            raise ValueError(f"{self.group}.model must name a model when {self.group}.provider is {self.provider}")
         check_endpoint(self.group, self.model, self.base_url, self.api_key_env)
         return self
 
@@ -52,15 +61,13 @@ class ConsolidationSettings(AskedModel):
     """
 
     group: ClassVar[str] = "consolidation"
-    provider: Literal["rules", "claude-cli", "anthropic", "openai"] = setting(
+    provider: Literal["rules", LanguageModel] = setting(
         "rules", "`rules`: no language model. The others: docs/language-model.md."
     )
-    model: str = setting("", "Empty: `haiku` for claude-cli, `claude-haiku-5-5` for anthropic; openai needs a name.")
+    model: str = setting("", f"Empty: {MODELS_TOLD}.")
     base_url: str = setting("", "Another address of the same interface (llama.cpp, Ollama, a gateway); empty: its own.")
     api_key_env: str = setting(
-        "",
-        "The variable that holds the key; empty: `ANTHROPIC_API_KEY` or `OPENAI_API_KEY`, for another address none. "
-        "Never the key itself.",
+        "", f"The variable that holds the key; empty: {KEYS_TOLD}, for another address none. Never the key itself."
     )
     reads: Literal["session", "turn"] = setting(
         "session",

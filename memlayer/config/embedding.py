@@ -7,7 +7,7 @@ from pydantic import model_validator
 
 from memlayer.config.consolidation import check_endpoint
 from memlayer.config.groups import Group, Whole, setting
-from memlayer.config.providers import PROVIDERS, VECTOR_PROVIDERS
+from memlayer.config.providers import PROVIDERS, VECTOR_KEYS_TOLD, VECTOR_PROVIDERS, VECTORS_TOLD, VectorProvider
 
 # Providers that keep every text on this machine: the only ones that a variable may choose.
 LOCAL_PROVIDERS = ("fastembed", "none")
@@ -23,23 +23,22 @@ class EmbeddingSettings(Group):
     sent every stored text.
     """
 
-    provider: Literal["fastembed", "openai", "gemini", "auto", "none"] = setting(
+    provider: Literal["fastembed", VectorProvider, "auto", "none"] = setting(
         "fastembed",
         "`fastembed`: on this machine. `openai`, `gemini`: texts are sent there (docs/language-model.md). `auto`: the "
         "local model, else whichever of the two has a key. `none`: full-text search only.",
     )
     model: str = setting(
         "",
-        "Empty: `e5-small-ko-en-int8`, `text-embedding-3-small` for openai, `gemini-embedding-001` for gemini. For "
-        "fastembed a model that ships, any fastembed model, or a local folder.",
+        f"Empty: `{SHIPPED_MODEL}`, {VECTORS_TOLD}. For fastembed a model that ships, any fastembed model, or a local "
+        "folder.",
     )
     base_url: str = setting(
         "", "For openai and gemini: another address of the same interface (Ollama, LM Studio, vLLM); empty: its own."
     )
     api_key_env: str = setting(
         "",
-        "The variable that holds the key; empty: `OPENAI_API_KEY` or `GEMINI_API_KEY`, for another address none. "
-        "Never the key itself.",
+        f"The variable that holds the key; empty: {VECTOR_KEYS_TOLD}, for another address none. Never the key itself.",
     )
     daily_tokens: Whole = setting(
         5_000_000,

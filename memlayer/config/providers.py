@@ -7,7 +7,7 @@ import shutil
 import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
@@ -17,6 +17,10 @@ NETWORK_VARIABLES = (
     "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
 )  # fmt: skip
 THIS_MACHINE = ("localhost", "localhost.localdomain", "localhost6", "ip6-localhost", "ip6-loopback")
+# As settings, the command line and the table below name them.
+LanguageModel = Literal["claude-cli", "anthropic", "openai"]
+VectorProvider = Literal["openai", "gemini"]  # in the order in which `auto` tries them
+VECTOR_PROVIDERS: tuple[str, ...] = get_args(VectorProvider)
 PROXY_SCHEMES, SOCKS = ("http", "https"), ("socks5", "socks5h")
 # For a share by git or an object store: where to sign in stands in its address alone.
 SHARE_VARIABLES = (
@@ -39,14 +43,17 @@ CLAUDE_PLACES = ("~/.local/bin", "~/.claude/local", "/usr/local/bin", "/opt/home
 class Provider:
     """A provider, with all that rooms ask of it.
 
-    url: of its own server, "" for a program on this machine. key_variable: the usual one of its key. package: its
-    SDK, for talks. model, vectors: the default language and embedding model, "" for none. dimensions: of vectors to
-    ask for, 0: the model's own. unknown: parameters that its own server is not sent. unknown_elsewhere: those that
-    other servers of its interface are not. variables: of the environment, that its program needs. own_tokens: that it
-    adds to a request.
+    title, payer: who reads sessions, and who pays for it, for a person. remedy: how they see whether it answers. url:
+    of its own server, "" for a program on this machine. key_variable: the usual one of its key. package: its SDK, for
+    talks. model, vectors: the default language and embedding model, "" for none. dimensions: of vectors to ask for, 0:
+    the model's own. unknown: parameters that its own server is not sent. unknown_elsewhere: those that other servers of
+    its interface are not. variables: of the environment, that its program needs. own_tokens: that it adds to a request.
     """
 
     name: str
+    title: str = ""
+    payer: str = "by your key"
+    remedy: str = ""
     url: str = ""
     key_variable: str = ""
     package: str = ""
@@ -81,12 +88,17 @@ PROVIDERS = {
     for row in (
         Provider(
             "claude-cli",
+            title="your own `claude` command",
+            payer="of your plan, or of the key that it uses",
+            remedy="`claude -p hello` in a terminal says whether it is signed in, over its limit or offline",
             model="haiku",
             variables=CLAUDE_VARIABLES,
             own_tokens=1500,  # the host's own words around a turn. Up to 3,600 characters were seen
         ),
         Provider(
             "anthropic",
+            title="Anthropic's API",
+            remedy="look at the key, its limit and the network",
             url="https://api.anthropic.com",
             key_variable="ANTHROPIC_API_KEY",
             package="anthropic",
@@ -94,6 +106,8 @@ PROVIDERS = {
         ),
         Provider(
             "openai",
+            title="OpenAI's API",
+            remedy="look whether the server answers, at the key and its limit",
             url="https://api.openai.com/v1",
             key_variable="OPENAI_API_KEY",
             package="openai",
@@ -112,8 +126,18 @@ PROVIDERS = {
         ),
     )
 }
-# Those of vectors, in the order in which `auto` tries them.
-VECTOR_PROVIDERS = tuple(name for name, row in PROVIDERS.items() if row.vectors)
+_MODELS = [PROVIDERS[name] for name in get_args(LanguageModel)]
+_VECTORS = [PROVIDERS[name] for name in VECTOR_PROVIDERS]
+# For the words of settings.
+MODELS_TOLD = "; ".join(
+    (
+        ", ".join(f"`{row.model}` for {row.name}" for row in _MODELS if row.model),
+        *(f"{row.name} needs a name" for row in _MODELS if not row.model),
+    )
+)
+KEYS_TOLD = " or ".join(f"`{row.key_variable}`" for row in _MODELS if row.key_variable)
+VECTORS_TOLD = ", ".join(f"`{row.vectors}` for {row.name}" for row in _VECTORS)
+VECTOR_KEYS_TOLD = " or ".join(f"`{row.key_variable}`" for row in _VECTORS)
 
 
 def usual_model(provider: str) -> str:

@@ -3,10 +3,11 @@
 import contextlib
 import json
 from collections.abc import Callable
+from typing import get_args
 
 from memlayer.chat import ChatProvider, ChatRequest, OnText, OnWait, Reply, WireMessage
 from memlayer.config import Settings
-from memlayer.config.providers import PROVIDERS
+from memlayer.config.providers import PROVIDERS, LanguageModel
 from memlayer.edge.home import error_log, paths
 from memlayer.errors import ChatError, ConsolidationError
 from memlayer.ports import Completion, ModelMissing
@@ -17,9 +18,10 @@ from memlayer.providers.tools import TRY_TOKENS, ToolFindings
 from memlayer.records.model_budget import ModelBudget, Reserved
 from memlayer.text.chunking import estimate_tokens
 
+LANGUAGE_MODELS: tuple[str, ...] = get_args(LanguageModel)
 NOT_SET_UP = (
-    "no language model is set up for the agent: run memlayer config set agent.provider claude-cli (or anthropic, "
-    "openai; docs/agent.md says what each needs)"
+    "no language model is set up for the agent: run memlayer config set agent.provider %s (or %s; docs/agent.md says "
+    "what each needs)" % (LANGUAGE_MODELS[0], ", ".join(LANGUAGE_MODELS[1:]))
 )
 OnFailure = Callable[[str], None]
 MAX_RETRIES = 2  # further tries of a talk, where a server is busy or fails (429, 5xx)
@@ -154,7 +156,7 @@ def chat_provider(settings: Settings, home: str) -> BudgetedChat:
         PROVIDERS[chosen.provider], Asker("agent", is_daemon=False), chosen.base_url, chosen.key_variable,
         MAX_RETRIES,
     )  # fmt: skip
-    provider = _provider(endpoint, chosen.model_name, ToolFindings(paths.tool_findings(home)))
+    provider = provider_at(endpoint, chosen.model_name, ToolFindings(paths.tool_findings(home)))
 
     def log(message: str) -> None:
         with contextlib.suppress(OSError):  # a failed log must not hide the failure
@@ -178,14 +180,20 @@ def language_model(settings: Settings) -> ClaudeQuestions | Questions:
     return Questions(endpoint, chosen.model_name)
 
 
-def _provider(endpoint: Endpoint, model: str, findings: ToolFindings) -> ChatProvider:
-    """Return the provider at an endpoint, without its SDK loaded."""
-    if endpoint.name == "claude-cli":
-        return ClaudeCliChat(endpoint.provider, endpoint.asker)
-    if endpoint.name == "anthropic":
-        from memlayer.providers.anthropic_chat import AnthropicChat
+def provider_at(endpoint: Endpoint, model: str, findings: ToolFindings) -> ChatProvider:
+    """Return the provider at an endpoint, without its SDK loaded.
 
-        return AnthropicChat(endpoint)
-    from memlayer.providers.openai_chat import OpenAIChat
+    Raises ChatError for one that has no talks.
+    """
+    match endpoint.name:
+        case "claude-cli":
+            return ClaudeCliChat(endpoint.provider, endpoint.asker)
+        case "anthropic":
+            from memlayer.providers.anthropic_chat import AnthropicChat
 
-    return OpenAIChat(endpoint, model, findings)
+            return AnthropicChat(endpoint)
+        case "openai":
+            from memlayer.providers.openai_chat import OpenAIChat
+
+            return OpenAIChat(endpoint, model, findings)
+    raise ChatError(f"memlayer has no talk with {endpoint.name}")

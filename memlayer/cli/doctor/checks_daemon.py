@@ -26,12 +26,6 @@ LEAST_CITED = 0.05  # share of the notes shown, below which most of them are noi
 AGAIN = "run `memlayer doctor` again once the daemon answers"
 SHARE_PAGE = "docs/sharing.md"
 NOTES_PAGE = "docs/notes.md#when-sessions-wait"
-# How a person sees for themselves whether the model answers.
-ASK_YOURSELF = {
-    "claude-cli": "`claude -p hello` in a terminal says whether it is signed in, over its limit or offline",
-    "anthropic": "look at the key, its limit and the network",
-    "openai": "look whether the server answers, at the key and its limit",
-}
 
 
 def held_settings(client: Client, folder: str, environ: Mapping[str, str]) -> upkeep_ops.SettingsHeld:
@@ -114,7 +108,9 @@ def memory_notes(client: Client, use: note_ops.ModelUse) -> Iterator[Check]:
     if use.lacks:
         yield Check(name, WARN, f"{model_name}: {waiting}: {line(use.lacks, 300)}", NOTES_PAGE)
     elif use.problem:
-        remedy = f"{ASK_YOURSELF[use.provider]}; none is lost, it is tried again by itself. {NOTES_PAGE}"
+        from memlayer.config.providers import PROVIDERS
+
+        remedy = f"{PROVIDERS[use.provider].remedy}; none is lost, it is tried again by itself. {NOTES_PAGE}"
         yield Check(name, WARN, f"{model_name}: {waiting}: {line(use.problem, 300)}", remedy)
     elif use.is_over:
         yield Check(name, OK, f"{model_name}: {waiting}: today's budget is spent, they are read from tomorrow on")

@@ -36,6 +36,9 @@ STREAM = "-"  # standard input, or standard output
 OFF = "Memory is switched off here, by the line `enabled` in {}"
 NO_MEMORY = "Give a memory's citation, such as a7Bc3x"
 
+# As in `config/providers.py`, which takes longer to import than a verb has.
+LANGUAGE_MODELS = click.Choice(("claude-cli", "anthropic", "openai"))
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 yes_option = click.option("--yes", is_flag=True, help="Do not ask. Required without a terminal.")

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from memlayer.cli.terminal.invocation import Incomplete, home, not_empty, project_dir, project_option, words
+from memlayer.cli.terminal.invocation import (
+    LANGUAGE_MODELS,
+    Incomplete,
+    home,
+    not_empty,
+    project_dir,
+    project_option,
+    words,
+)
 from memlayer.cli.terminal.output import say
 from memlayer.edge.bootstrap.runtime import plugin_root
 from memlayer.edge.ipc.client import Client
@@ -18,12 +26,11 @@ if TYPE_CHECKING:
 
 DAEMON_WAIT_S = 5.0
 NO_PROMPT = "Give a prompt, or - to read it from standard input"
-PROVIDERS = click.Choice(["anthropic", "openai", "claude-cli"])
 
 
 @click.command("agent")
 @click.argument("prompt", nargs=-1)
-@click.option("--provider", type=PROVIDERS, help="Ask this provider instead of agent.provider.")
+@click.option("--provider", type=LANGUAGE_MODELS, help="Ask this provider instead of agent.provider.")
 @click.option("--model", metavar="NAME", help="Ask this model instead of agent.model.")
 @click.option("--base-url", metavar="URL", help="Ask this server (llama.cpp, Ollama, vLLM).")
 @project_option
@@ -69,15 +76,14 @@ def agent_verb(prompt: tuple[str, ...], as_json: bool, **options: Any) -> int:
 def choose_provider() -> str:
     """Ask once for the provider of the agent, and keep it."""
     from memlayer.config.edit import set_settings
-    from memlayer.config.providers import PROVIDERS as KNOWN
-    from memlayer.config.providers import program_path
+    from memlayer.config.providers import PROVIDERS, program_path
 
     own = "claude-cli" if program_path() else ""
     of_own = "claude-cli is your own `claude` command, the others need a key" if own else "each needs a key or a server"
     say(f"The agent asks a language model: {of_own}.")
-    choices = click.Choice([name for name in PROVIDERS.choices if own or name != "claude-cli"])
+    choices = click.Choice([name for name in LANGUAGE_MODELS.choices if own or PROVIDERS[name].url])
     name = str(click.prompt("Which provider?", type=choices, default=own or None))
-    model = {} if KNOWN[name].model else {"agent.model": [str(click.prompt("Which model of it?"))]}
+    model = {} if PROVIDERS[name].model else {"agent.model": [str(click.prompt("Which model of it?"))]}
     set_settings(home(), {"agent.provider": [name], **model})
     say(f"agent.provider is now {name}; `memlayer config set agent.provider NAME` changes it.")
     return name
@@ -88,11 +94,11 @@ def offer_package(name: str) -> None:
     import importlib
     from importlib.util import find_spec
 
-    from memlayer.config.providers import PROVIDERS as KNOWN
+    from memlayer.config.providers import PROVIDERS
     from memlayer.edge.bootstrap.extras import command_for
     from memlayer.edge.terminal.launch import add_extras
 
-    package = KNOWN[name].package
+    package = PROVIDERS[name].package
     if not package or find_spec(package) or not command_for(name):
         return
     if click.confirm(f"{name} needs the package {package}, which is not installed. Install it now?", default=True):

@@ -1,12 +1,19 @@
 """Whose server an address is, its key, and its parameters: one rule for talks, readers and vectors."""
 
+import functools
+from pathlib import Path
+from typing import get_args
+
 import pytest
 
 from memlayer.adapters.embedding.model_folder import models_root
 from memlayer.chat import ChatRequest, WireMessage
+from memlayer.cli.terminal.invocation import LANGUAGE_MODELS
 from memlayer.config import Settings
-from memlayer.config.providers import PROVIDERS, VECTOR_PROVIDERS, Provider
+from memlayer.config.providers import PROVIDERS, VECTOR_PROVIDERS, LanguageModel, Provider
 from memlayer.edge.bootstrap.extras import EXTRAS
+from memlayer.errors import ChatError
+from memlayer.providers.chosen import provider_at
 from memlayer.providers.endpoint import NO_KEY, Asker, Endpoint, NotSent
 from memlayer.providers.openai_chat import OpenAIChat
 from memlayer.providers.questions import SHAPES
@@ -71,10 +78,23 @@ def test_groups_of_settings_agree_on_the_key() -> None:
 
 
 def test_rows_have_all_that_rooms_look_up() -> None:
-    assert set(VECTOR_PROVIDERS) == SERVICES.keys()
-    assert {row.name for row in SERVERS if row.package} == EXTRAS.keys() == SHAPES.keys()
+    assert {row.name for row in PROVIDERS.values() if row.vectors} == set(VECTOR_PROVIDERS) == SERVICES.keys()
+    readers = {row.name: row for row in PROVIDERS.values() if row.title}
+    assert set(get_args(LanguageModel)) == set(LANGUAGE_MODELS.choices) == readers.keys()
+    assert all(row.payer and row.remedy and (row.key_variable or row.variables) for row in readers.values())
+    assert {row.name for row in readers.values() if row.url} == EXTRAS.keys() == SHAPES.keys()
     assert all(row.key_variable for row in SERVERS)
-    assert [row.name for row in PROVIDERS.values() if row.variables] == ["claude-cli"]
+
+
+def test_provider_without_talks_is_an_error(tmp_path: Path) -> None:
+    """Not a talk with somebody else's server."""
+    for row in PROVIDERS.values():
+        made = functools.partial(provider_at, Endpoint(row, AGENT), "tiny", ToolFindings(str(tmp_path / "findings")))
+        if row.title:
+            assert made().name == row.name
+        else:
+            with pytest.raises(ChatError, match=row.name):
+                made()
 
 
 def test_missing_key_is_told_to_whoever_can_set_it(monkeypatch: pytest.MonkeyPatch) -> None:

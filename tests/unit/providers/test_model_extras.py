@@ -31,7 +31,10 @@ def test_a_missing_package_is_one_line_with_the_command(provider: Provider, tmp_
 
 
 def test_each_extra_belongs_to_a_provider() -> None:
-    told = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    kept_apart = {contract["id"] for contract in project["tool"]["importlinter"]["contracts"]}
+    assert EXTRAS.keys() <= kept_apart
+    told = project["project"]["optional-dependencies"]
     assert told == {name: [requirement] for name, requirement in EXTRAS.items()}
     assert EXTRAS.keys() == {row.name for row in PROVIDERS.values() if row.package}
     development = (ROOT / "requirements-dev.in").read_text().splitlines()

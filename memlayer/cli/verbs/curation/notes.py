@@ -3,6 +3,7 @@
 import click
 
 from memlayer.cli.terminal.invocation import (
+    LANGUAGE_MODELS,
     Incomplete,
     agree,
     all_projects_option,
@@ -58,11 +59,7 @@ def notes_verb(context: click.Context) -> None:
 
 
 @notes_verb.command("on")
-@click.option(
-    "--provider",
-    type=click.Choice(tuple(readers.READERS)),
-    help="Who reads. Default: claude-cli, with its small model.",
-)
+@click.option("--provider", type=LANGUAGE_MODELS, help="Who reads. Default: claude-cli, with its small model.")
 @click.option("--base-url", callback=not_empty, metavar="URL", help="A server of the same interface, such as Ollama.")
 @click.option("--model", callback=not_empty, metavar="NAME", help="Needed for openai; else its small model.")
 @click.option("--by", type=click.Choice(("reader", "session")), default="reader", help="session: its own model writes.")

@@ -9,17 +9,6 @@ from memlayer.edge.counting import counted
 from memlayer.wire.notes import ModelUse, NotesState, SessionsRead
 
 DEFAULT_PROVIDER = "claude-cli"
-# Who reads, and who pays for it.
-READERS = {
-    "claude-cli": ("your own `claude` command", "of your plan, or of the key that it uses"),
-    "anthropic": ("Anthropic's API", "by your key"),
-    "openai": ("OpenAI's API", "by your key"),
-}
-# Readers with a key -> how they are chosen.
-BY_KEY = {
-    "anthropic": "`memlayer notes on --provider anthropic`",
-    "openai": "`memlayer notes on --provider openai --model NAME`",
-}
 LOCAL = "a model on this machine: `memlayer notes on --provider openai --base-url URL --model NAME`"
 MISSING = "no `claude` command is found on this machine"
 SESSION_TOKENS = 7000  # measured: docs/inside/quality.md
@@ -46,16 +35,18 @@ def changes_for(
     Another provider or server does not inherit the model and key of the one before. Raises Incomplete, also for a
     `claude` that is not here, unless is_offer: nothing is turned on by it.
     """
-    from memlayer.config.providers import program_path
+    from memlayer.config.providers import PROVIDERS, program_path
 
     held = settings()
     before = held.consolidation
     chosen = provider or (before.provider if before.provider != "rules" else DEFAULT_PROVIDER)
     is_other = chosen != before.provider
-    if chosen == "claude-cli" and base_url:
-        raise Incomplete("--base-url goes with --provider anthropic or openai")
-    if chosen == "openai" and not model and (is_other or not before.model):
-        raise Incomplete("openai needs a model: add --model NAME")
+    reader = PROVIDERS[chosen]
+    if base_url and not reader.url:
+        servers = " or ".join(name for name, row in PROVIDERS.items() if row.title and row.url)
+        raise Incomplete(f"--base-url goes with --provider {servers}")
+    if not (reader.model or model) and (is_other or not before.model):
+        raise Incomplete(f"{chosen} needs a model: add --model NAME")
     if chosen == DEFAULT_PROVIDER and not (program_path() or is_offer):
         ways = ", ".join([*ways_by_key(), LOCAL])
         raise Incomplete(f"Say who reads, since {MISSING}: `memlayer notes on --by session`, or {ways}")
@@ -87,9 +78,10 @@ def planned(changes: dict[str, list[str]]) -> ModelUse:
 
 def reader_of(use: ModelUse) -> tuple[str, str]:
     """Return who reads, with the model, and who pays."""
-    name, payer = READERS[use.provider]
-    host = urlsplit(use.base_url).hostname
-    return f"{line(host) or name} ({line(use.model)})", "there" if host else payer
+    from memlayer.config.providers import PROVIDERS
+
+    reader, host = PROVIDERS[use.provider], urlsplit(use.base_url).hostname
+    return f"{line(host) or reader.title} ({line(use.model)})", "there" if host else reader.payer
 
 
 def work_and_price(use: ModelUse) -> tuple[str, str]:
@@ -130,19 +122,17 @@ def offer_rows(state: NotesState, unread: SessionsRead) -> list[tuple[str, str]]
 
 def ways_by_key(but: str = "") -> list[str]:
     """Return how the readers whose key is at hand are chosen."""
-    keys = {row: variable for row in BY_KEY if row != but and (variable := key_at_hand(row))}
-    return [f"{READERS[row][0]}, with the key in {variable}: {BY_KEY[row]}" for row, variable in keys.items()]
+    from memlayer.config.providers import PROVIDERS
+
+    return [
+        f"{row.title}, with the key in {row.key_variable}: `memlayer notes on --provider {name}"
+        f"{'' if row.model else ' --model NAME'}`"
+        for name, row in PROVIDERS.items()
+        if name != but and row.title and row.key_variable and os.environ.get(row.key_variable)
+    ]
 
 
 def estimate_of(plan: SessionsRead) -> str:
     """Return the sessions of an estimate and their tokens."""
     own = f", {plan.own_tokens:,} of them `claude`'s own words around the calls" if plan.own_tokens else ""
     return f"{counted(plan.sessions, 'session')}, about {round(plan.tokens, -2):,} tokens{own}"
-
-
-def key_at_hand(provider: str) -> str:
-    """Return the variable with a provider's key, "" without one."""
-    from memlayer.config.providers import PROVIDERS
-
-    variable = PROVIDERS[provider].key_variable
-    return variable if os.environ.get(variable) else ""
