@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -29,6 +30,7 @@ _MACHINE_META = re.compile(rb'"(?:isMeta|isSidechain|isCompactSummary)"\s*:\s*tr
 # Only records with one of these matter. It saves parsing most lines.
 _WANTED = (b'"user"', b'"assistant"', b"compact_boundary", b"queued_command")
 
+PACKED = ".zst"
 MAX_TRANSCRIPT_BYTES = 4 << 30  # a larger file is none: a hole, or not the host's
 MAX_READ_BYTES = 32 * 1024 * 1024
 MAX_CALLS = 5000
@@ -60,8 +62,16 @@ class Tally:
 
 
 def open_transcript(path: str) -> BinaryIO:
-    """Open a transcript. Raises FileNotFoundError for a pipe or a device, OSError."""
-    return paths.open_regular(path, max_bytes=MAX_TRANSCRIPT_BYTES)
+    """Open a transcript, packed or plain.
+
+    Raises FileNotFoundError for a pipe or a device, OSError.
+    """
+    file = paths.open_regular(path, max_bytes=MAX_TRANSCRIPT_BYTES)
+    if not path.endswith(PACKED):
+        return file
+    from memlayer.adapters.packed import unpacked  # loads Arrow, which the command line has no time for
+
+    return unpacked(file)
 
 
 def read_records(
@@ -87,9 +97,11 @@ def whole_lines(file: BinaryIO, start_offset: int, tally: Tally) -> Iterator[tup
     Without those over MAX_LINE_BYTES (MAX_HUMAN_LINE_BYTES if they start like a user's prompt), a torn last one, and
     those that are written meanwhile: a file may grow for ever.
     """
-    size = os.fstat(file.fileno()).st_size
+    is_packed = not file.seekable()
+    size = sys.maxsize if is_packed else os.fstat(file.fileno()).st_size
     offset = start_offset if 0 < start_offset <= size else 0
-    file.seek(offset)
+    if not is_packed:
+        file.seek(offset)
     while offset < size:
         line = file.readline(MAX_LINE_BYTES)
         if not line:

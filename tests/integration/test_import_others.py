@@ -11,7 +11,7 @@ from memlayer.transcripts import importer
 from memlayer.transcripts.sources import SOURCES
 from tests.support.cli_process import Cli
 from tests.support.left_talk import marked
-from tests.support.other_agents import THREAD, Rollout, gemini_messages, gemini_meta, jsonl
+from tests.support.other_agents import THREAD, Rollout, gemini_messages, gemini_meta, jsonl, pack
 from tests.support.processes import Daemon
 
 
@@ -57,14 +57,13 @@ def test_each_agent_has_a_name(agent: str) -> None:
     assert hosts.named(agent).title == SOURCES[agent].title
 
 
-def test_packed_sessions_are_counted(cli: Cli, daemon: Daemon, person: Path, project: Path) -> None:
-    folder = person / ".codex" / "sessions"
-    for name in ("rollout-a.jsonl.zst", "rollout-나.jsonl.zst"):
-        Rollout(str(project)).write(folder, name)
-    told = cli("import", "--from", "codex").stdout
-    assert "left out  packed sessions (unpack them with `zstd -d`, then import again): 2" in told
-    assert told.endswith("Nothing new to import: see above.\n")
-    assert "Left out: packed sessions (" in cli("import", "--from", "codex", str(folder)).stderr
+def test_packed_sessions_are_read(cli: Cli, daemon: Daemon, person: Path, project: Path) -> None:
+    rollout = Rollout(str(project))
+    for number in range(800):  # more lines than between two reports of progress
+        rollout.turn("t%d" % number, "타일 서버 port %d는?" % number, "tiles-%d.internal 입니다." % number)
+    pack(rollout.write(person / ".codex" / "sessions"))
+    assert json.loads(cli("import", "--from", "codex", "--json").stdout)["new_turns"] == 800
+    assert "tiles-799.internal" in cli("search", "타일 서버 port 799").stdout
 
 
 def test_another_form_is_an_error(cli: Cli, daemon: Daemon, person: Path, project: Path) -> None:

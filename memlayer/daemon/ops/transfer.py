@@ -46,8 +46,8 @@ def import_history(state: State, arguments: ops.Import, progress: Progress) -> o
         before, total = 0, sum(file.size for file in files)
         for file in files:
 
-            def at(offset: int, before: int = before) -> None:
-                run.report("import", before + offset, total)
+            def at(offset: int, before: int = before, size: int = file.size) -> None:
+                run.report("import", before + min(offset, size), total)  # of a packed file more is read
 
             at(0)
             try:

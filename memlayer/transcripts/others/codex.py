@@ -20,7 +20,6 @@ from memlayer.transcripts.reader import at_ms_of
 
 AGENT = "codex"
 SEEN = "0.98 to 0.171"
-COMPRESSED = "packed sessions (unpack them with `zstd -d`, then import again)"
 NAME = re.compile(r"rollout-.*\.jsonl(?:\.zst)?\Z")
 _OUTPUT = re.compile(r"(?m)^Output:\n")
 _EDITORS_HEAD = re.compile(r"\A# Context from my IDE setup:.*?^## My request for Codex:\s*", re.DOTALL | re.MULTILINE)
@@ -31,15 +30,12 @@ _ENDS = ("task_complete", "turn_complete")
 
 def describe(path: str, info: os.stat_result, count: Callable[[str], None]) -> Iterator[Transcript]:
     """Yield the thread of a rollout. Raises OSError."""
-    if path.endswith(".zst"):
-        count(COMPRESSED)
-        return
     meta = next((part(record, "payload") for record in head(path) if record.get("type") == "session_meta"), {})
     source = meta.get("source")
     thread = string(meta, "id") or string(meta, "session_id")
     yield Transcript(
         path, info.st_size, info.st_mtime_ns, agent=AGENT, cwd=project.here(string(meta, "cwd")),
-        session_id=thread or os.path.basename(path).removesuffix(".jsonl"),
+        session_id=thread or os.path.basename(path).partition(".jsonl")[0],
         is_agent=isinstance(source, dict) or string(meta, "thread_source") == "subagent",
         is_run=source in UNTYPED, remote=string(part(meta, "git"), "repository_url"),
         first=string(meta, "forked_from_id") or thread, first_ms=at_ms_of(string(meta, "timestamp")),
@@ -86,6 +82,7 @@ class _Stream:
             self.turn_id = string(payload, "turn_id")
         elif kind in _ENDS:
             self.talk.answer(string(payload, "last_agent_message"), at_ms)
+            self.talk.end()
         elif kind == "thread_rolled_back":
             number = payload.get("num_turns")
             self.talk.take_back(number if isinstance(number, int) else 0)

@@ -42,6 +42,7 @@ class _Turn:
     answer_id: str = ""
     answer_ms: int = 0
     is_left: bool = False
+    is_over: bool = False
 
 
 class Talk:
@@ -78,7 +79,7 @@ class Talk:
         if last is not None:
             if last.prompts[-1][0] == prompt[0] and not (last.answer or last.calls or last.is_left):
                 return  # told twice
-            if prompt_id and prompt_id == last.prompt_id:
+            if prompt_id and prompt_id == last.prompt_id and not last.is_over:
                 last.prompts.append(prompt)
                 return
         made = prompt_id or "%s-%d" % (self._session_id, at_ms or len(self._turns) + 1)
@@ -121,6 +122,11 @@ class Talk:
             if is_failed or one.tool in EDITS:
                 one.error = (output.strip() or "failed") if is_failed else ""
                 turn.calls.append(one)
+
+    def end(self) -> None:
+        """End the turn: a prompt with its id begins another."""
+        for turn in self._turns[-1:]:
+            turn.is_over = True
 
     def take_back(self, number: int) -> None:
         """Mark the last turns that stand as left."""

@@ -6,11 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from memlayer.adapters import packed
 from memlayer.adapters.sqlite_files import ImportLog
 from memlayer.edge.capture.payload import read_payload
 from memlayer.kinds import Kind
 from memlayer.ports import MemoryQuery
-from tests.support.other_agents import LONG_AGO_S, THREAD, Rollout, jsonl
+from memlayer.transcripts.discovery import UNREADABLE
+from memlayer.transcripts.lines import Tally, open_transcript, whole_lines
+from tests.support.other_agents import LONG_AGO_S, THREAD, Rollout, jsonl, pack
 from tests.support.past import Past
 from tests.support.tables import tables
 
@@ -73,6 +76,41 @@ def test_failed_calls_and_edits_stay(past: Past, folder: Path) -> None:
     ]
     assert {event.detail for event in past.store.events(kind="tool")} == {"Bash failed", "Edit", "Edit failed"}
     assert {event.prompt_id for event in past.store.events()} == {"t1"}
+
+
+def test_a_packed_file_is_read_as_a_plain_one(past: Past, folder: Path) -> None:
+    rollout = Rollout(CWD)
+    rollout.turn("t1", "장바구니 total이 왜 0이야?", "합계를 안 더해서입니다.")
+    plain = rollout.write(folder)
+    past.run(folder, agent="codex")
+    pack(plain)
+    counts = past.run(folder, agent="codex")
+    assert (counts.files, counts.turns, counts.new, counts.problems) == (1, 1, 0, [])
+    past.run(folder, agent="codex")
+    assert past.turns == ["User: 장바구니 total이 왜 0이야?\nAssistant: 합계를 안 더해서입니다."]
+
+
+@pytest.mark.parametrize("cut", [20, 100, -10])
+def test_a_broken_packed_file_is_counted(past: Past, folder: Path, cut: int) -> None:
+    rollout = Rollout(CWD)
+    rollout.turn("t1", "배포는 언제 해?", "금요일입니다")
+    packed = pack(rollout.write(folder))
+    packed.write_bytes(packed.read_bytes()[:cut])
+    assert past.run(folder, agent="codex").skipped == {UNREADABLE: 1}
+    assert past.turns == []
+
+
+def test_a_bomb_unpacks_to_no_more_than_the_limit(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packed, "MAX_BYTES", 1 << 20)
+    folder.mkdir(parents=True)
+    bomb = folder / "rollout-가.jsonl"
+    bomb.write_bytes(b"0" * (64 << 20))
+    bomb = pack(bomb)
+    assert bomb.stat().st_size < 20_000
+    tally = Tally()
+    with pytest.raises(OSError, match="unpacks to more than"), open_transcript(str(bomb)) as file:
+        list(whole_lines(file, 0, tally))
+    assert tally.lines == 0
 
 
 @pytest.mark.parametrize("version", ["0.147.2", "0.171.0"])
@@ -222,12 +260,6 @@ def test_odd_lines_break_nothing(past: Past, folder: Path) -> None:
     os.utime(path, (LONG_AGO_S, LONG_AGO_S))
     counts = past.run(folder, agent="codex")
     assert (counts.new_turns, counts.problems) == (1, [])
-
-
-def test_compressed_rollouts_are_told(past: Past, folder: Path) -> None:
-    Rollout(CWD).write(folder, "rollout-a.jsonl.zst")
-    counts = past.run(folder, agent="codex")
-    assert (counts.files, sum("zstd" in reason for reason in counts.skipped)) == (0, 1)
 
 
 @pytest.mark.parametrize(
