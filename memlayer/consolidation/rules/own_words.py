@@ -8,6 +8,7 @@ is too short to have an object of its own. A sentence that goes on ("and", "ê·¸ë
 
 import re
 from collections.abc import Container
+from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
@@ -117,6 +118,7 @@ def is_plain(read: Spoken, at: int, own: Container[int] = ()) -> bool:
     return all(_is_apart(other, place < at, other.line == said.line, goes_on) for place, other in others)
 
 
+@lru_cache(maxsize=2048)  # each sentence of a prompt is held against every other one
 def _is_apart(other: Said, is_before: bool, is_beside: bool, goes_on: bool) -> bool:
     """Return whether a sentence has another one surely not for its object."""
     text = other.row.text
