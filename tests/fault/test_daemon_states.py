@@ -28,7 +28,7 @@ from memlayer.edge.ipc import protocol
 from tests.support.processes import HookRunner
 from tests.support.witness import BARE, ROOT, Witness
 
-OVERHEAD_S = 0.065
+OVERHEAD_S = 0.05
 TRIES = 6
 LONG = bool(os.environ.get("MEMLAYER_TORTURE"))
 RACES = 100 if LONG else 6

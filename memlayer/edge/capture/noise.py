@@ -1,6 +1,6 @@
 """Tell human prompts from generated ones, and questions from small talk.
 
-Both are asked for every prompt, also by a hook that has no daemon: cheap at import.
+Both are asked for every prompt, also by a hook that has no daemon: a pattern is compiled when a text may meet it.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ GENERATED_TAGS = (
 )  # fmt: skip
 
 # A block counts only at the start and only as a block: a question about `<task-notification>` is a question.
-_GENERATED_BLOCK = re.compile(rf"<({'|'.join(GENERATED_TAGS)})(?:\s[^<>]*)?>")
-_OPENED = re.compile(r"((?:\s*\[Image #\d+\])*)\s*<([A-Za-z][A-Za-z0-9_:-]*)(?:\s[^<>]*)?>")
-_PARTS = re.compile("[A-Z]?[a-z]+|[A-Z]+")
+_GENERATED_BLOCK = rf"<({'|'.join(GENERATED_TAGS)})(?:\s[^<>]*)?>"
+_OPENED = r"((?:\s*\[Image #\d+\])*)\s*<([A-Za-z][A-Za-z0-9_:-]*)(?:\s[^<>]*)?>"
+_PARTS = "[A-Z]?[a-z]+|[A-Z]+"
 _REMINDERS = ("system-reminder", "system_reminder")  # the host puts them behind and between the words too
-_REMINDER = re.compile(r"(?<!`)<(system[-_]reminder)\s*>(.*?)</\1\s*>", re.DOTALL)
+_REMINDER = r"(?s)(?<!`)<(system[-_]reminder)\s*>(.*?)</\1\s*>"
 _MOST_BLOCKS = 50
 _MENTION_CHARS = 60  # of a line within a tag that its own prompt calls a tag
-_CALLED_A_TAG = re.compile(r"\b(?:tags?|blocks?)\b|태그|블록", re.IGNORECASE)
+_CALLED_A_TAG = r"(?i)\b(?:tags?|blocks?)\b|태그|블록"
 _PARTICLE = r"(?:은|는|이|가|을|를|의|도|에|로|와|과|란|에서|이란|이라는|라는|처럼)(?=[\s,?])"
-_LINE_END = re.compile(r"[ \t\r]*(?:\n|\Z)")
+_LINE_END = r"[ \t\r]*(?:\n|\Z)"
 
 # The blocks of editors and hosts, their names in lower case with `_` between the parts. In the prompt's words the name
 # of a sure one means the block; another may well be the name of something of the person's.
-_SURE = re.compile(r"(?:ide|vs_?code|jetbrains)_\w+|system_reminder")
-_HOSTS = re.compile(
+_SURE = r"(?:ide|vs_?code|jetbrains)_\w+|system_reminder"
+_HOSTS = (
     r"(?:editor|workspace|environment|terminal)_(?:state|context|info|details|selection)"
     r"|(?:\w+_)?(?:opened|open|current|attached|visible|viewed)_files?(?:_contents?)?"
     r"|(?:new|linter)_(?:diagnostics|errors)|reminder_instructions|(?:pre|post)_tool(?:_use)?_hook|git_status|user_info"
@@ -54,27 +54,25 @@ _GENERATED_STARTS = (
 )
 # Scheduled wake-ups as agent frameworks word them: "[cron:job-1 nightly] ...", "HEARTBEAT", "Read
 # HEARTBEAT.md if it exists ... reply HEARTBEAT_OK.", "System: [2026-02-12 20:55:40] ...".
-_SCHEDULED = re.compile(
-    r"\[\s*(?:cron|heartbeat|scheduled[ _-](?:task|run|job)|wakeup|system event)\b[^\]\n]*\]"
+_SCHEDULED_STARTS = ("[", "system: [", "read heartbeat")
+_SCHEDULED = (
+    r"(?i)\[\s*(?:cron|heartbeat|scheduled[ _-](?:task|run|job)|wakeup|system event)\b[^\]\n]*\]"
     r"|\[HEARTBEAT"
     r"|System: \[\d{4}-\d\d-\d\d "
-    r"|Read HEARTBEAT\.md\b",
-    re.IGNORECASE,
+    r"|Read HEARTBEAT\.md\b"
 )
-_HEARTBEAT = re.compile(
-    r"\W*(?i:heartbeat(?:_ok)?|heartbeat (?:check|tick|poll))\W*\Z|HEARTBEAT(?:_OK)?\s*[:\u2013-]\s"
-)
-_HEARTBEAT_REPLY = re.compile(r"\b(?:reply|respond|answer|return)\b[^\n?]{0,60}\bHEARTBEAT_OK\b")
+_HEARTBEAT = r"\W*(?i:heartbeat(?:_ok)?|heartbeat (?:check|tick|poll))\W*\Z|HEARTBEAT(?:_OK)?\s*[:\u2013-]\s"
+_HEARTBEAT_REPLY = r"\b(?:reply|respond|answer|return)\b[^\n?]{0,60}\bHEARTBEAT_OK\b"
 
 # A slash command is one name after the slash, perhaps with a plugin's prefix. A path has a second slash or
 # a dot.
-_SLASH_COMMAND = re.compile(r"/([A-Za-z][\w-]*(?::[\w-]+)*)(?=\s|\Z)")
+_SLASH_COMMAND = r"/([A-Za-z][\w-]*(?::[\w-]+)*)(?=\s|\Z)"
 
-_WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
+_WORD = r"[^\W_]+(?:['\u2019][^\W_]+)*"
 # Exact things with no letter in them: an issue, a version, a port with its colon.
-_NAMED_NUMBER = re.compile(r"#\d+|\bv?\d+\.\d+\.\d+|:\d{2,5}\b")
+_NAMED_NUMBER = r"#\d+|\bv?\d+\.\d+\.\d+|:\d{2,5}\b"
 # Jamo as they are typed: the jamo of a decomposed word are no laughter.
-_JAMO_ONLY = re.compile("[\u3131-\u318e]+")
+_JAMO_ONLY = "[\u3131-\u318e]+"
 # Small talk is short: a longer prompt has content, whatever its words are.
 _MAX_SMALL_TALK_WORDS = 12
 
@@ -127,7 +125,7 @@ def own_words(prompt: str) -> str:
     """
     at, images, names = 0, "", set()
     for _ in range(_MOST_BLOCKS):
-        opened = _OPENED.match(prompt, at)
+        opened = re.compile(_OPENED).match(prompt, at) if "<" in prompt else None
         end = _end_of_added(prompt, opened) if opened else 0
         if opened is None or not end:
             break
@@ -135,7 +133,7 @@ def own_words(prompt: str) -> str:
         names.add(opened.group(2))
     words = prompt[at:]
     if any(f"<{name}" in words for name in _REMINDERS):
-        words = _REMINDER.sub(lambda found: found.group() if _is_inline(found) else "", words)
+        words = re.sub(_REMINDER, lambda found: found.group() if _is_inline(found) else "", words)
         names.update(_REMINDERS)
     if not at and words == prompt:
         return prompt
@@ -145,13 +143,13 @@ def own_words(prompt: str) -> str:
 def _is_inline(block: re.Match[str]) -> bool:
     """True for a short block within a sentence."""
     before, content, text = block.string[: block.start()], block.group(2), block.string
-    alone = not before.rpartition("\n")[2].strip() and _LINE_END.match(text, block.end())
+    alone = not before.rpartition("\n")[2].strip() and re.compile(_LINE_END).match(text, block.end())
     return not alone and len(content) <= _MENTION_CHARS and "\n" not in content
 
 
 def _names(words: str, name: str) -> bool:
     """True for words that speak of a tag."""
-    bare = rf"(?<![\w/<]){name}(?![A-Za-z0-9_])" if _SURE.fullmatch(_plain(name)) else "(?!)"
+    bare = rf"(?<![\w/<]){name}(?![A-Za-z0-9_])" if re.fullmatch(_SURE, _plain(name)) else "(?!)"
     return re.search(rf"<{name}\b|{bare}", words) is not None
 
 
@@ -165,11 +163,11 @@ def _end_of_added(prompt: str, opened: re.Match[str]) -> int:
         return len(prompt) if name in _REMINDERS and prompt[opened.end() : opened.end() + 1] != " " else 0
     start, end = closing
     content, rest = prompt[opened.end() : start], prompt[end : end + 400]
-    if not _WORD.search(content) and rest.strip():
+    if not re.search(_WORD, content) and rest.strip():
         return 0  # `<ide_selection>...</ide_selection> is stored, why?`
     if len(content.strip()) > _MENTION_CHARS or "\n" in content.strip():
         return 0 if re.match(_PARTICLE, rest) else end
-    told = _CALLED_A_TAG.search(rest) or re.match(rf"[ \t]+\S|[,?]|{_PARTICLE}", rest)
+    told = re.search(_CALLED_A_TAG, rest) or re.match(rf"[ \t]+\S|[,?]|{_PARTICLE}", rest)
     return 0 if told or re.match(_PARTICLE, content) else end
 
 
@@ -183,13 +181,13 @@ def _closing(prompt: str, opened: re.Match[str]) -> tuple[int, int] | None:
         if "/" not in tag.group():
             if found is not None:
                 break
-        elif found is None or _LINE_END.match(prompt, tag.end()):
+        elif found is None or re.compile(_LINE_END).match(prompt, tag.end()):
             found = tag.span()
     return found
 
 
 def _plain(name: str) -> str:
-    return "_".join(_PARTS.findall(name)).lower()
+    return "_".join(re.findall(_PARTS, name)).lower()
 
 
 def _is_hosts(prompt: str, opened: re.Match[str]) -> bool:
@@ -201,7 +199,7 @@ def _is_hosts(prompt: str, opened: re.Match[str]) -> bool:
     if plain in _BESIDE:
         return opened.start() > 0 or "<user_query>" in prompt[opened.end() :]
     lone = re.compile(r"[ \t]*\S+[ \t]*</").match(prompt, opened.end())
-    return bool(_SURE.fullmatch(plain) or (_HOSTS.fullmatch(plain) and not lone))
+    return bool(re.fullmatch(_SURE, plain) or (re.fullmatch(_HOSTS, plain) and not lone))
 
 
 def is_noise(prompt: str) -> bool:
@@ -210,18 +208,22 @@ def is_noise(prompt: str) -> bool:
     if not text:
         return True
     if text[0] == "/":
-        command = _SLASH_COMMAND.match(text)
+        command = re.match(_SLASH_COMMAND, text)
         return bool(command and not (command.group(1) in _ROOT_FOLDERS and len(text) > command.end()))
     if text.startswith(_GENERATED_STARTS):
         return True
     if text[0] == "<":
-        block = _GENERATED_BLOCK.match(text)
+        block = re.match(_GENERATED_BLOCK, text)
         if block:
             # "<command-name> 태그가 뭐야?" has neither an end nor content at its side.
             return f"</{block.group(1)}>" in text or text[block.end() : block.end() + 1] != " "
-    if _SCHEDULED.match(text) or _HEARTBEAT.match(text):
+    if text[:20].lower().startswith(_SCHEDULED_STARTS) and re.match(_SCHEDULED, text):
         return True
-    return len(text) < 4000 and text[-1] != "?" and bool(_HEARTBEAT_REPLY.search(text))
+    if "heartbeat" not in text.lower():
+        return False
+    if re.match(_HEARTBEAT, text):
+        return True
+    return len(text) < 4000 and text[-1] != "?" and bool(re.search(_HEARTBEAT_REPLY, text))
 
 
 def recallable(prompt: str) -> bool:
@@ -229,9 +231,9 @@ def recallable(prompt: str) -> bool:
     if is_noise(prompt):
         return False
     prompt = without_marks(prompt)
-    if _NAMED_NUMBER.search(prompt):
+    if re.search(_NAMED_NUMBER, prompt):
         return True
-    for seen, match in enumerate(_WORD.finditer(prompt), start=1):
+    for seen, match in enumerate(re.finditer(_WORD, prompt), start=1):
         word = match.group().casefold().replace("\u2019", "'")
         if seen > _MAX_SMALL_TALK_WORDS or not _is_small_talk(word):
             return True
@@ -244,5 +246,5 @@ def _is_small_talk(word: str) -> bool:
         or word in _KOREAN_SMALL_TALK
         or word in _OTHER_SMALL_TALK
         or word.isdecimal()
-        or bool(_JAMO_ONLY.fullmatch(word))
+        or bool(re.fullmatch(_JAMO_ONLY, word))
     )

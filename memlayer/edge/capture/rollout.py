@@ -12,8 +12,8 @@ import re
 from memlayer.edge.home import paths
 
 UNTYPED = ("exec", "mcp")  # `source` of a session that a program begins
-EXIT = re.compile(r"(?m)^(?:Process exited with code|Exit code:) (-?\d+)")
-_SOURCE = re.compile(rb'"source":\s*"(\w+)"')
+EXIT = r"(?m)^(?:Process exited with code|Exit code:) (-?\d+)"
+_SOURCE = rb'"source":\s*"(\w+)"'
 HEAD_BYTES = 4_096
 TAIL_BYTES = 262_144  # a command's record holds its output
 
@@ -23,7 +23,7 @@ def facts(data: dict[object, object]) -> dict[str, object]:
     path = str(data.get("transcript_path") or "")
     found: dict[str, object] = {}
     if data.get("tool_name") is None:
-        told = _SOURCE.search(paths.read_start(path, HEAD_BYTES))
+        told = re.search(_SOURCE, paths.read_start(path, HEAD_BYTES))
         if told and told[1].decode() in UNTYPED:
             found["entrypoint"] = told[1].decode()
     elif "tool_response" in data:
@@ -36,7 +36,7 @@ def facts(data: dict[object, object]) -> dict[str, object]:
 def _has_failed(output: object, call_id: str, path: str) -> bool:
     if isinstance(output, dict):
         return output.get("isError") is True or output.get("success") is False
-    code = EXIT.search(str(output)[:400])
+    code = re.search(EXIT, str(output)[:400])
     if code:
         return code[1] != "0"
     mark = json.dumps(call_id).encode()

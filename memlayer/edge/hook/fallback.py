@@ -6,7 +6,7 @@ import os
 import time
 from contextlib import suppress
 
-from memlayer.edge.bootstrap import health, runtime
+from memlayer.edge.bootstrap import runtime
 from memlayer.edge.bootstrap.runtime import find_runtime
 from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import read_payload
@@ -50,6 +50,8 @@ def keep(hook: str, raw: bytes, home_raw: bytes, project_raw: bytes, at_ms: int,
         if payload.problem:
             error_log.write(paths.hook_log(home), payload.problem, hook=hook)
         if hook == "session_start":
+            from memlayer.edge.bootstrap import health
+
             # Before a daemon is called: the last daemon left the events that wait.
             notice = health.notice(home, time.time())
     if outcome in (ABSENT, REFUSED):
@@ -78,6 +80,8 @@ def wake(home: str) -> str:
     noticed = os.path.join(home, "setup.noticed")
     if os.path.exists(noticed):
         return ""
+    from memlayer.edge.bootstrap import health
+
     paths.write_whole(noticed, health.PREPARING)
     return NOTICE
 

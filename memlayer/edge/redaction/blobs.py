@@ -14,6 +14,7 @@ _LEAST_ITEMS = 48  # numbers in a list
 _MOST_LIST = 2_400  # characters of a list of orders, ports or ids: a person's, no dump
 _SHORTEST = 8  # characters of a row that an encoder writes, but for the last
 _LEAST_ROWS = 3
+_LEAST_DIGITS = 14  # of a dump: half of its cells hold one
 _LONGEST_ID = 31
 _LEAST_SIGNS = 12  # other than letters, in what no words make
 _SAMPLE = 20_000
@@ -57,6 +58,7 @@ def without_blobs(text: str) -> str:
         text = re.sub(_MAILED, lambda found: _mailed(found.group()), text)
     if "\n" in text:
         text = _without_rows(text)
+    if "\n" in text and sum(map(text.count, "0123456789")) >= _LEAST_DIGITS:
         text = re.sub(_DUMP, lambda found: "\n" + _dump(found.group()[1:]), "\n" + text)[1:]
     if text.count("0x") > _LEAST_ITEMS:
         text = re.sub(_BYTES, lambda found: _told("hexadecimal", found.group()), text)

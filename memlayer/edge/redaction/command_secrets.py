@@ -51,7 +51,9 @@ _USER_CALLS = (
 )  # fmt: skip
 # `auth=('kim', 'X')`, `'auth' => ['kim', 'X']`: other pairs may stand there as well.
 # `keyring.set_password("shop", "kim", "X")`
-_SETTER = r"(?:set|change|update|put|store)_?(?:passw|secret|token|credential)[a-z_]{0,10}\((?:%s){0,3}%s(?=\))" % (
+_VERBS = ("set", "change", "update", "put", "store")
+_SETTER = r"(?:%s)_?(?:passw|secret|token|credential)[a-z_]{0,10}\((?:%s){0,3}%s(?=\))" % (
+    "|".join(_VERBS),
     _ARGUMENT,
     _SECRET,
 )
@@ -89,14 +91,16 @@ _COOKIE_FLAG = r"(?:-b(?<=\s-b)|--cookie)[ =]?[\"']{0,5}(?=[\w.-]{1,80}=)"
 def call_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
     """Return (start, end, kind) of secrets in calls; low: lower case."""
     cuts: list[tuple[int, int, str]] = []
+    if "(" not in low and "[" not in low and "jdbc:oracle" not in low:
+        return cuts
     if "log" in low or "sign" in low or "auth" in low:
         cuts += _found(text, low, _LOGIN)
     if "jdbc:oracle" in low:
         cuts += _found(text, low, _ORACLE_ADDRESS)
-    for literal, pattern in _USER_CALLS if "(" in low else ():
+    for literal, pattern in _USER_CALLS:
         if literal in low:
             cuts += _found(text, low, pattern)
-    if "set" in low or "change" in low or "update" in low or "put" in low or "store" in low:
+    if any(name in low for name in ("passw", "secret", "token", "credential")) and any(verb in low for verb in _VERBS):
         cuts += [cut for cut in _found(text, low, _SETTER) if is_mixed(text[cut[0] : cut[1]])]
     if "auth" in low:
         cuts += [cut for cut in _found(text, low, _AUTH_PAIR) if not text[cut[0] : cut[1]].isalpha()]

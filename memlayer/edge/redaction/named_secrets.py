@@ -11,8 +11,6 @@ import re
 
 from memlayer.edge.redaction import budget
 from memlayer.edge.redaction.named_value_rules import (
-    NAME_START,
-    NAMED_VALUE,
     TRIGGERS,
     bare_is_secret,
     is_environment_line,
@@ -20,7 +18,9 @@ from memlayer.edge.redaction.named_value_rules import (
     is_strict,
     is_verb,
     kind_of,
+    names_in,
     quoted_is_secret,
+    value_behind,
 )
 from memlayer.edge.redaction.sentence_secrets import end_of_mixed, phrase_cuts
 from memlayer.edge.redaction.value_traits import (
@@ -32,11 +32,14 @@ from memlayer.edge.redaction.value_traits import (
     lowered,
 )
 
-_VALUE = (
-    r"(?P<opener>[bru]{0,2}(?:'\"'\"'|(?P<triple>(?:\\{0,7}\"){3}|(?:\\{0,7}'){3})|\\{0,7}[\"'`‘“]))"
-    r"|" + HANGUL_VALUE + r"|(?:(?!(?<=[0-9A-Za-z!-&*?@^])[\u3040-\u30ff\u4e00-\u9fff])"
-    r"[^\s\"'`<>,;&\uac00-\ud7a3\u3000-\u303f\uff01-\uff60]|[,;&](?!\s|$|[\w.-]{1,30}[ ]?[=:]))+"
-)
+_OPENER = r"(?P<opener>[bru]{0,2}(?:'\"'\"'|(?P<triple>(?:\\{0,7}\"){3}|(?:\\{0,7}'){3})|\\{0,7}[\"'`%s]))"
+_GOES_ON_WITH = r"[,;&](?!\s|$|[\w.-]{1,30}[ ]?[=:])"
+# For text of any script, and for ASCII.
+_VALUES = (
+    _OPENER % "‘“" + "|" + HANGUL_VALUE + r"|(?:(?!(?<=[0-9A-Za-z!-&*?@^])[\u3040-\u30ff\u4e00-\u9fff])"
+    r"[^\s\"'`<>,;&\uac00-\ud7a3\u3000-\u303f\uff01-\uff60]|" + _GOES_ON_WITH + ")+",
+    _OPENER % "" + r"|(?:[^\s\"'`<>,;&]|" + _GOES_ON_WITH + ")+",
+)  # fmt: skip
 _WORDS_TO_LINE_END = r"[a-z]+(?:[ -][a-z]+){2,11}(?=[.,!]?(?:\s*$|\n|[\"'\\]))"
 _MAX_JUDGED = 300  # characters of a value looked at. An accepted value is removed to its end
 _MOST_NAMES = 6  # within one value. The others are not judged
@@ -61,19 +64,18 @@ def hide_named_secrets(text: str) -> str:
     cuts = phrase_cuts(text, low)
     if any(word in low for word in TRIGGERS):
         past = within = names = 0
-        joined = re.compile(NAMED_VALUE)
-        for name in re.compile(NAME_START).finditer(low):
+        for name in names_in(low):
             names = names + 1 if name.start() < within else 0
             if name.start() < past or names > _MOST_NAMES:
                 continue
             budget.check()
-            match = joined.match(low, name.start())
+            match = value_behind(low, name.start())
             span = _secret_span(text, match) if match else None
             if match is not None and span is not None:
                 past = span[1]
                 cuts.append((span[0], past, kind_of(match)))
             elif match is not None and name.start() >= within:
-                value = re.compile(_VALUE).match(text, match.end(), match.end() + _MAX_JUDGED)
+                value = _value_at(text, match.end())
                 within = value.end() if value else match.end()
         from memlayer.edge.redaction.set_apart_secrets import set_apart_cuts
 
@@ -87,16 +89,20 @@ def is_secret_of(name: str, value: str) -> str:
     """Return the kind of a value of this name; "" if harmless."""
     text = '%s = "%s"' % (name, value)
     low = lowered(text)
-    for start in re.compile(NAME_START).finditer(low, 0, len(name) + 1):
-        match = re.compile(NAMED_VALUE).match(low, start.start())
+    for start in names_in(low, len(name) + 1):
+        match = value_behind(low, start.start())
         if match is not None and _secret_span(text, match) == (len(name) + 4, len(text) - 1):
             return kind_of(match)
     return ""
 
 
+def _value_at(text: str, at: int) -> re.Match[str] | None:
+    return re.compile(_VALUES[text.isascii()]).match(text, at, at + _MAX_JUDGED)
+
+
 def _secret_span(text: str, match: re.Match[str]) -> tuple[int, int] | None:
     """Return the span of the value after a name; None if harmless."""
-    value = re.compile(_VALUE).match(text, match.end(), match.end() + _MAX_JUDGED)
+    value = _value_at(text, match.end())
     if value is None or _is_product(match) or is_no_name(match):
         return None
     if value.group("opener"):

@@ -1,9 +1,9 @@
 """Telling names (`password`, `API_KEY`, `비밀번호`), and rules for their values.
 
-A join is the text between a name and its value. All patterns are for lower-case text. Groups of NAMED_VALUE: name,
+A join is the text between a name and its value. All patterns are for lower-case text. Groups of a match: name,
 suffix (`_prod`, `_key`), other (any other rest of the name), close (quotes and brackets after it), then exactly one
 join: fallback, element, attribute, typed, equal, assign (with newline), call, quoted, prose, korean, bare. The rules
-judge a value by its join and its look. Match is always a match of NAMED_VALUE.
+judge a value by its join and its look. Match is always one of value_behind.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 
 from memlayer.edge.redaction.value_traits import (
+    LETTER,
     ORDINARY_WORDS,
     are_four_groups,
     are_joined_words,
@@ -31,6 +32,10 @@ from memlayer.edge.redaction.value_traits import (
     says_how,
     stands_for,
 )
+
+TYPE_CHECKING = False  # for type checkers: importing `typing` costs a hook milliseconds
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # In other languages. What stands behind them may be any word of theirs, so a value has a digit or a sign.
 _FOREIGN = (
@@ -94,61 +99,92 @@ _SUFFIX = (
     r"(?:[_-]?(?:access_?key|key_?base|key|value|val|string|str|text|plain|prod(?:uction)?|dev(?:elopment)?|staging|stg"
     r"|test|live|old|new|current|root|admin|user|db|default|main|word|\d{1,3})(?![a-z])){0,3}"
 )
-
-
-def _owned(key: str, owners: tuple[str, ...], joint: str) -> str:
-    """Return a pattern that begins with key: the engine skips the rest."""
-    return "|".join("(?<=%s%s)|(?<=%s%s%s)" % (owner, key, owner, joint, key) for owner in owners)
-
-
-_NAMES = "|".join(
-    [
-        r"pass(?:word|wd|phrase|code)", "requirepass", r"pass(?![a-z])",
-        r"pw(?![a-z])", "pwd",
-        r"psk(?<![a-z]psk)(?![a-z0-9])", "_auth(?![a-z0-9_-])", "secret(?!s?manager)(?<!:[0-9]{12}:secret)",
-        r"token(?<!publickeytoken)(?<!next[_-]token)(?<!nexttoken)(?<!page[_-]token)(?<!pagetoken)(?<!locktoken)",
-        "credentials?",
-        "key(?![a-z])(?:" + _owned("key", _KEY_OWNERS, "[ _-]") + "|(?<=[_-]key)(?<!public[_-]key))",
-        "비밀 ?번호", "비번", "패스워드", "패스프레이즈", "암호(?![화학문])", "토큰", "시크릿",
-        "키(?=[\\s는은가이를을:=：\"'(（「『\\[<])(?:" + _owned("키", _KOREAN_KEY_OWNERS, " ") + ")",
-        "(?:" + "|".join((*_FOREIGN, *_FOREIGN_KEYS)) + ")(?<![a-z]senha)(?<![a-z]parola)",
-    ]
+_ASCII_NAMES = (
+    r"pass(?:word|wd|phrase|code)", "requirepass", r"pass(?![a-z])",
+    r"pw(?![a-z])", "pwd",
+    r"psk(?<![a-z]psk)(?![a-z0-9])", "_auth(?![a-z0-9_-])", "secret(?!s?manager)(?<!:[0-9]{12}:secret)",
+    r"token(?<!publickeytoken)(?<!next[_-]token)(?<!nexttoken)(?<!page[_-]token)(?<!pagetoken)(?<!locktoken)",
+    "credentials?",
 )  # fmt: skip
+_HANGUL_NAMES = ("비밀 ?번호", "비번", "패스워드", "패스프레이즈", "암호(?![화학문])", "토큰", "시크릿")
+_LAST_SYLLABLES = "호번드즈큰릿키"  # of these
+_AFTER_KEY = "는은가이를을:=：\"'(（「『[<"  # and white space: `키보드` is another word
+_OTHER_NAMES = "(?:%s)(?<![a-z]senha)(?<![a-z]parola)"
+_KEY = "key(?![a-z])"  # of an owner: _is_owned_key
+_NAMES = "|".join((*_ASCII_NAMES, _KEY, *_HANGUL_NAMES, "키", _OTHER_NAMES % "|".join((*_FOREIGN, *_FOREIGN_KEYS))))
+_FOREIGN_IN_ASCII = "|".join(filter(str.isascii, _FOREIGN + _FOREIGN_KEYS))
+_NAMES_IN_ASCII = "|".join((*_ASCII_NAMES, _KEY, _OTHER_NAMES % _FOREIGN_IN_ASCII))
 # A run that goes on for 60 characters is no name. Looking further from each of its parts would be slow.
-NAME_START = r"\[redacted:[a-z0-9-]+\]|(?:" + _NAMES + r")(?![a-z0-9_-]{60})"
-SECRET_NAME = "(?:" + _NAMES + ")" + _SUFFIX + "(?:(?<=secret)s|(?<=password)s)?(?![a-z0-9_-])"  # and nothing behind it
-_NAME = (
-    "(?P<name>" + _NAMES + ")(?P<suffix>" + _SUFFIX + ")"
-    r"(?P<other>[a-z0-9_-]{0,40})(?![a-z0-9_-])"
+_NAME_START = r"\[redacted:[a-z0-9-]+\]|(?:%s)(?![a-z0-9_-]{60})"
+# Looks back from a key to its owners, those of a length together.
+_OWNERS = {len(one): "|".join(same for same in _KEY_OWNERS if len(same) == len(one)) for one in _KEY_OWNERS}
+_OWNED = "|".join(f"(?<=(?:{same})key)|(?<=(?:{same})[ _-]key)" for same in _OWNERS.values())
+_OWNED_IN_HANGUL = "|".join(f"(?<={owner}키)|(?<={owner} 키)" for owner in _KOREAN_KEY_OWNERS)
+_OWNED_KEYS = (
+    _KEY + "(?:%s|(?<=[_-]key)(?<!public[_-]key))" % _OWNED,
+    "키(?=[\\s%s])(?:%s)" % (re.escape(_AFTER_KEY), _OWNED_IN_HANGUL),
 )
-NAMED_VALUE = (
-    _NAME
-    + (
-        r"(?P<close>(?:['](?!s )|[\"`\])*}\\]){0,9})(?:[ ]?[(（][^()（）\n]{1,30}[)）])?"
-        r"(?:(?P<fallback>(?:[ ]?(?:\|\||\?\?|\?:|or(?![a-z]))\s{0,40}(?:[\w:.]{1,30}\()?"
-        r"|\s{0,20}\.(?:unwrap_or|unwrap_or_else|or_?else|or|get_?or_?else|if_?empty|default_?value)\("
-        r"(?:\|_?\|[ ]?|\(\)[ ]?[-=]>[ ]?|[\w:.]{1,30}\()?\s{0,20}|[ ]\{[ ]?)(?=\\{0,7}[\"'`]))"
-        r"|(?P<element>(?:[ ][^<>\n]{0,80})?>)(?=[^<>\s]{1,400}</)"
-        r"|(?P<attribute>(?:[\s,]|\\n){1,12}[\"']?value[\"']?[ ]?[:=][ ]?)"
-        r"|(?P<typed>[ ]?:[ ]?[a-z_][\w.\[\]|, ]{0,40}=[ ]?(?=\\{0,7}[\"'`])|[ ](?:string|str)[ ]=[ ]?(?=\\{0,7}[\"`]))"
-        r"|(?P<equal>[ \t]{0,8}===?[ ]?(?=\\{0,7}[\"'`]))"
-        r"|(?P<assign>[ \t]{0,8}(?::=|=>|->|→|=|:|：|＝|\|)(?!=)[ \t]{0,4}\*{0,2}[ ]?"
-        r"(?:\{\s{0,8}\\{0,7}[\"'](?:s|string_?value|value)\\{0,7}[\"']\s{0,3}:\s{0,3}"  # DynamoDB
-        r"|[(](?:\s|\\{1,7}[nt]|\d{1,6}\t){0,80}(?=[bruf]{0,2}\\{0,7}[\"'])"
-        r"|(?P<newline>(?:[>|][+-]?\d?)?(?:\n[ ]{0,8}(?:\d{1,6}\t)?[ \t]{0,8}){1,2}))?)"
-        r"|(?P<call>,[ ]?(?=\\{0,7}[\"']))"
-        r"|(?P<quoted>[ \t]{1,4}(?=\\{0,7}[\"'`]))"
-        r"|(?P<prose>['’]s[ ]|[ ]" + _PREPOSITION + r"(?:[\w.'@/-]{1,40}[ ]){0,5}?[\w.'@/-]{1,40}[ ]?[:=][ ]"
-        r"|[ ]"
-        + _PREPOSED
-        + r"(?:is|was|will be|should be|to|became|ist|war|lautet|est|es|era|é|è|är|jest|je)[ ]?:?[ ]"
-        r"(?:now[ ]|still[ ]|currently[ ]|set to[ ]|changed to[ ])?)"
-        r"|(?P<korean>(?:[ ]?(?:[는은가이를을도はがを是为為]|[改设設]?[成为為])|(?<=[가-힣]))[ ]?"
-        r"(?:[가-힣 ()]{0,20}(?:[:=：＝→]|->)[ ]?\n?|(?:[가-힣]{1,8}[ ]){0,3})"
-        r"(?=[!-~‘“가-힣\u0400-\u04ff\u3040-\u30ff\u4e00-\u9fff]))"
-        r"|(?P<bare>[ ](?=[!-~])))"
-    )
+# A name and nothing behind it.
+SECRET_NAME = (
+    "(?:(?:" + "|".join((*_ASCII_NAMES, *_OWNED_KEYS, *_HANGUL_NAMES)) + ")|"
+    + _OTHER_NAMES % "|".join((*_FOREIGN, *_FOREIGN_KEYS))
+    + ")" + _SUFFIX + "(?:(?<=secret)s|(?<=password)s)?(?![a-z0-9_-])"
+)  # fmt: skip
+_JOINS = (
+    "(?P<suffix>" + _SUFFIX + r")(?P<other>[a-z0-9_-]{0,40})(?![a-z0-9_-])"
+    r"(?P<close>(?:['](?!s )|[\"`\])*}\\]){0,9})(?:[ ]?[(（][^()（）\n]{1,30}[)）])?"
+    r"(?:(?P<fallback>(?:[ ]?(?:\|\||\?\?|\?:|or(?![a-z]))\s{0,40}(?:[\w:.]{1,30}\()?"
+    r"|\s{0,20}\.(?:unwrap_or|unwrap_or_else|or_?else|or|get_?or_?else|if_?empty|default_?value)\("
+    r"(?:\|_?\|[ ]?|\(\)[ ]?[-=]>[ ]?|[\w:.]{1,30}\()?\s{0,20}|[ ]\{[ ]?)(?=\\{0,7}[\"'`]))"
+    r"|(?P<element>(?:[ ][^<>\n]{0,80})?>)(?=[^<>\s]{1,400}</)"
+    r"|(?P<attribute>(?:[\s,]|\\n){1,12}[\"']?value[\"']?[ ]?[:=][ ]?)"
+    r"|(?P<typed>[ ]?:[ ]?[a-z_][\w.\[\]|, ]{0,40}=[ ]?(?=\\{0,7}[\"'`])|[ ](?:string|str)[ ]=[ ]?(?=\\{0,7}[\"`]))"
+    r"|(?P<equal>[ \t]{0,8}===?[ ]?(?=\\{0,7}[\"'`]))"
+    r"|(?P<assign>[ \t]{0,8}(?::=|=>|->|→|=|:|：|＝|\|)(?!=)[ \t]{0,4}\*{0,2}[ ]?"
+    r"(?:\{\s{0,8}\\{0,7}[\"'](?:s|string_?value|value)\\{0,7}[\"']\s{0,3}:\s{0,3}"  # DynamoDB
+    r"|[(](?:\s|\\{1,7}[nt]|\d{1,6}\t){0,80}(?=[bruf]{0,2}\\{0,7}[\"'])"
+    r"|(?P<newline>(?:[>|][+-]?\d?)?(?:\n[ ]{0,8}(?:\d{1,6}\t)?[ \t]{0,8}){1,2}))?)"
+    r"|(?P<call>,[ ]?(?=\\{0,7}[\"']))"
+    r"|(?P<quoted>[ \t]{1,4}(?=\\{0,7}[\"'`]))"
+    r"|(?P<prose>['’]s[ ]|[ ]" + _PREPOSITION + r"(?:[\w.'@/-]{1,40}[ ]){0,5}?[\w.'@/-]{1,40}[ ]?[:=][ ]"
+    r"|[ ]" + _PREPOSED + r"(?:is|was|will be|should be|to|became|ist|war|lautet|est|es|era|é|è|är|jest|je)[ ]?:?[ ]"
+    r"(?:now[ ]|still[ ]|currently[ ]|set to[ ]|changed to[ ])?)"
 )
+_KOREAN = (
+    r"|(?P<korean>(?:[ ]?(?:[는은가이를을도はがを是为為]|[改设設]?[成为為])|(?<=[%s]))[ ]?"
+    r"(?:(?:%s|[ ()]){0,20}(?:[:=：＝→]|->)[ ]?\n?|(?:%s{1,8}[ ]){0,3})"
+    r"(?=[!-~‘“]|%s))" % (_LAST_SYLLABLES, LETTER, LETTER, LETTER)
+)
+_BARE = r"|(?P<bare>[ ](?=[!-~])))"
+# For text of any script, and for ASCII: that one is compiled four times as fast.
+_STARTS = (_NAME_START % _NAMES, _NAME_START % _NAMES_IN_ASCII)
+_VALUES = (
+    "(?P<name>" + _NAMES + ")" + _JOINS + _KOREAN + _BARE,
+    "(?P<name>" + _NAMES_IN_ASCII + ")" + _JOINS + "|(?P<korean>(?!))" + _BARE,
+)
+
+
+def names_in(low: str, end: int = 0) -> Iterator[re.Match[str]]:
+    """Yield names of secrets and marks of redaction, up to an end."""
+    for name in re.compile(_STARTS[low.isascii()]).finditer(low, 0, end or len(low)):
+        if name.group() not in ("key", "키") or _is_owned_key(low, name):
+            yield name
+
+
+def value_behind(low: str, at: int) -> re.Match[str] | None:
+    """Return the match of a name here and its join."""
+    return re.compile(_VALUES[low.isascii()]).match(low, at)
+
+
+def _is_owned_key(low: str, name: re.Match[str]) -> bool:
+    """True for `api key`, `DEPLOY_KEY`, `인증 키`; false for other keys."""
+    before = low[max(0, name.start() - 13) : name.start()]
+    owners, joint = (_KEY_OWNERS, " _-") if name.group() == "key" else (_KOREAN_KEY_OWNERS, " ")
+    if before.endswith(owners) or (before[-1:] in joint and before[:-1].endswith(owners)):
+        after = low[name.end() : name.end() + 1]
+        return name.group() == "key" or after.isspace() or (after != "" and after in _AFTER_KEY)
+    named = name.group() == "key" and before.endswith(("_", "-"))
+    return named and not before.endswith(("public_", "public-"))
 
 
 def kind_of(match: re.Match[str]) -> str:

@@ -7,7 +7,6 @@ only those whose trigger words occur in the text.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 
 from memlayer.edge.redaction import budget, session_values
 from memlayer.edge.redaction.blobs import without_blobs
@@ -22,6 +21,19 @@ UNSEARCHED = "[redacted:unsearched]"  # in the place of a text that took too lon
 # A text that is searched no faster is cut to this part of what is kept of others, within so many seconds.
 _BUDGETS = ((1, 0.6), (8, 0.15), (64, 0.08))
 _UNTIMED_CHARS = 4_000
+
+# A text with none of these, no flag, and no word of letters and digits meets only the rules of shapes and encodings: a
+# hook is spared the others. Stems of names, then words and signs of commands, sentences, addresses and calls.
+_SIGNS = (
+    "pass", "pw", "psk", "auth", "secret", "token", "key", "cred", "비밀", "비번", "패스", "암호", "토큰", "시크릿",
+    "키", "kennwort", "wachtwoord", "contrasena", "senha", "parola", "seed", "recovery", "mnemonic", "backup", "wallet",
+    "지갑", "니모닉", "시드", "복구", "bearer ", "basic ", "cookie", "://", "<<", "|", ">", "%", "\\", "/p:", "/rp",
+    "/user:", "net user", "sqlplus", "alias set", "host add", "vault", "ftp ", "securestring", "identified ", "wifi:",
+    "machine ", '"kty', "private-lines", "jdbc:oracle", "login(", "log_in(", "sign_in(", "signin(", "connect", "pdo(",
+    "mysqli(", "[redacted:",
+)  # fmt: skip
+_GATED_CHARS = 4_000  # the rules cost less than the look in a longer text
+_LEAST_TOKEN, _LEAST_ENCODED = 15, 24  # characters of a word
 
 # Each removal can bring text together that was apart. The text is settled when nothing changes any more.
 _MAX_ROUNDS = 4
@@ -44,6 +56,7 @@ _UNSEEN = "[%s]" % _UNSEEN_SIGNS
 # joined by U+200D and coloured by U+FE0F, Persian and the scripts of India have their letters shaped by them.
 _UNSEEN_OR_SHAPING = _UNSEEN_SIGNS + "\u115f\u1160\u2800\ufe0e\ufe0f"
 _PRINTABLE_UNSEEN = ("\ufe0f", "\ufe0e", "\u3164", "\uffa0", "\u115f", "\u1160", "\u034f", "\u2800")
+_SELECTORS = "\U000e0100"  # the first of the selectors that pass for printable, too
 _WRITTEN = "[\t\n\r -~\uac00-\ud7a3\uff01-\uff5e]"
 _HIDDEN_BETWEEN = f"[{_UNSEEN_OR_SHAPING}](?<={_WRITTEN}[{_UNSEEN_OR_SHAPING}])[{_UNSEEN_OR_SHAPING}]*(?={_WRITTEN})"
 _APART = "[\uff10-\uff19\uff21-\uff3a\uff3f\uff41-\uff5a\u1100-\u11ff]+"
@@ -158,7 +171,7 @@ def plain(text: str) -> str:
     No terminal escapes, control, bidi or invisible characters. Line breaks of every kind become a newline, a tab a
     space, an unpaired surrogate U+FFFD.
     """
-    if text.isascii() and text.isprintable():
+    if _is_seen(text.replace("\n", "")):
         return text
     if any(sign in text for sign in _CHEAP_SIGNS):
         text = re.sub(_ANSI, "", text)
@@ -185,7 +198,7 @@ def _redacted(text: str) -> str:
 
 def _composed(text: str) -> str:
     """Return text with Hangul in syllables, and narrow letters and digits."""
-    if text.isascii() or not re.search(_APART, text):
+    if not any("\u1100" <= sign <= "\u11ff" or "\uff10" <= sign <= "\uff5a" for sign in set(text)):
         return text
     from unicodedata import normalize  # seldom needed
 
@@ -193,28 +206,61 @@ def _composed(text: str) -> str:
 
 
 def _settled(text: str) -> str:
-    from memlayer.edge.redaction.command_secrets import hide_request_secrets
-    from memlayer.edge.redaction.named_secrets import hide_named_secrets
-    from memlayer.edge.redaction.shaped_secrets import hide_password_hashes, hide_shaped_secrets
-    from memlayer.edge.redaction.wrapped_secrets import hide_wrapped_secrets
-
     for _ in range(_MAX_ROUNDS):
-        out = hide_shaped_secrets(OWN.hide(session_values.hide(_without_private_spans(text))))
-        out = hide_named_secrets(hide_request_secrets(hide_password_hashes(out)))
-        out = hide_wrapped_secrets(out, _redacted)
+        out = _searched(OWN.hide(session_values.hide(_without_private_spans(text))))
         if out == text:
             break
         text = out
     return text
 
 
+def _searched(text: str) -> str:
+    """Hide secrets by the rules that a text can meet."""
+    words = text.split() if len(text) < _GATED_CHARS else [text]
+    longest = max(map(len, words), default=0)
+    if longest >= _LEAST_TOKEN or "PRIVATE KEY" in text or "[redacted:" in text:
+        from memlayer.edge.redaction.shaped_secrets import hide_password_hashes, hide_shaped_secrets
+
+        text = hide_password_hashes(hide_shaped_secrets(text))
+    if longest >= _GATED_CHARS or _may_name_secret(text, words):
+        from memlayer.edge.redaction.command_secrets import hide_request_secrets
+        from memlayer.edge.redaction.named_secrets import hide_named_secrets
+
+        text = hide_named_secrets(hide_request_secrets(text))
+    if longest >= _LEAST_ENCODED or "%" in text:
+        from memlayer.edge.redaction.wrapped_secrets import hide_wrapped_secrets
+
+        text = hide_wrapped_secrets(text, _redacted)
+    return text
+
+
+def _may_name_secret(text: str, words: list[str]) -> bool:
+    """True unless only rules of shapes and encodings can be met."""
+    low = text.lower()
+    if any(sign in low for sign in _SIGNS):
+        return True
+    if any("\x7f" < sign < "\uac00" and sign.isalpha() for sign in set(low)):  # names in other languages
+        return True
+    for word in words:
+        digits = 0 if word.isalpha() else sum(map(str.isdigit, word))
+        latin = digits > 0 and any(sign.isalpha() and sign < "\uac00" for sign in word)
+        if digits > 3 or latin or (word[0] == "-" and word.strip("-")[:1].isalpha()):
+            return True
+    return False
+
+
 def _without_hidden_signs(text: str) -> str:
     if any(sign in text for sign in _CHEAP_SIGNS):
         text = re.sub(_ANSI, "", text)
-    seen = text.replace("\n", "").replace("\t", "").isprintable()
-    if seen and (text.isascii() or not any(sign in text for sign in _PRINTABLE_UNSEEN)):
+    if _is_seen(text.replace("\n", "").replace("\t", "")):
         return text  # the pattern takes milliseconds to compile
     return re.sub(_HIDDEN_AT_START, "", re.sub(_HIDDEN_BETWEEN, "", text))
+
+
+def _is_seen(text: str) -> bool:
+    """True for a text without hidden signs."""
+    hidden = not text.isascii() and (any(sign in text for sign in _PRINTABLE_UNSEEN) or max(text) >= _SELECTORS)
+    return text.isprintable() and not hidden
 
 
 def _without_private_spans(text: str) -> str:
@@ -311,6 +357,8 @@ def _found(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
             latest = shape if unsure[shape] else max(_SHAPES, key=lambda each: unsure[each][-1] if unsure[each] else -1)
             if unsure[latest]:
                 spans.append((unsure[latest].pop(), end))
+    from bisect import bisect_left  # seldom needed
+
     closed = _merged(spans)
     starts = [span[0] for span in closed]
     for start in sorted(start for openers in sure.values() for start in openers):

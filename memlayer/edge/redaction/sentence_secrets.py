@@ -14,6 +14,7 @@ from memlayer.edge.redaction.named_value_rules import SECRET_NAME, TRIGGERS, kin
 from memlayer.edge.redaction.value_traits import (
     has_digit_and_letter,
     is_issued,
+    is_latin_mixed,
     is_no_literal,
     is_passwordlike,
     is_placeholder,
@@ -21,10 +22,12 @@ from memlayer.edge.redaction.value_traits import (
     is_wordy,
     lowered,
     unquoted,
+    words_of,
 )
 
 _NAMES = ("비밀번호", "비밀 번호", "비번", "패스워드", "패스프레이즈", "암호", "password", "passwd", "pw")
 _HANGUL = "가-힣ㄱ-ㅎㅏ-ㅣ"
+_MARKS = "\"'`“‘"
 _JOINT = (
     r"(?:[ ]?(?P<assign>[:：=]|->|→)[ ]?|(?P<said>[ ]?(?:는|은|이|가|를|을)요?[ ]|[ ](?:is|to)[ ])|[ ])"
     r"(?:(?:아마|지금|현재|이제|그냥|원래)[ ])?"
@@ -72,6 +75,7 @@ _AS_USER = (
     r"(?<=로 )(?:로그인|접속)[가-힣]{0,6}[ ]?[,.:/][ ]",
     r"[ ]/[ ](?<=[a-z] / )",
 )
+_SIGNS = "!@#$%^&*"
 _SIGNED = r"[\"'`]?(?P<secret>[^\s\"'`()/가-힣]{8,60})"
 _MAIL_BEFORE = r"[\w.+-]{1,60}@[\w-]{1,60}(?:\.[\w-]{2,20}){1,3}[\"'`]?$"
 # Other sentences: trigger, pattern with the group `secret`, kind.
@@ -128,6 +132,7 @@ _LOGS_IN = r"접속|로그인|계정|비번|들어가|서버|ssh\b|log ?in|crede
 # `credentials: kim@acme.io / X`, `아이디/비번: kim / X`, `계정은 admin / X`
 _BOTH = r" ?[/:,|&+] ?(?:pw|pass(?:word|wd)?)"
 _BOTH_KOREAN = r" ?[/,|] ?(?:비번|비밀번호|패스워드|암호|pw)"
+_NAMES_IN_PAIRS = ("pw", "pass", "비번", "비밀번호", "패스워드", "암호")
 # A pattern for each beginning: a common one would have to be tried at every other letter.
 _PAIR_STARTS = (
     ("credential", "s?"),
@@ -181,6 +186,7 @@ _BEHIND_COMMAND = (
     + r"(?:비밀[ ]?번호|비번|패스워드|암호|passw(?:or)?d|pw)[ ](?P<secret>[!-~]{6,80}?)(?=[.,]?(?:\s|$)|[가-힣])"
 )
 # A resident registration number: a date, the century with the sex, six digits.
+_LIKE_RESIDENT = "[0-9]{6} ?- ?[0-9]{7}"
 _RESIDENT = (
     r"(?P<secret>[0-9](?<![\w.-].)[0-9](?:(?:0[13578]|1[02])(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)(?:0[1-9]|[12]\d|30)"
     r"|02(?:0[1-9]|[12]\d))[ ]?-[ ]?[1-4]\d{6})(?![0-9a-z_-])"
@@ -205,6 +211,7 @@ _NEAR_NAME = (
 _NEAR_CHARS = 60
 _SIGNS_OF_CHOICE = "!@$^&"
 _CHOSEN = r"(?<![\w@/.:=&?#%%$\\|+-])[A-Za-z0-9!@^&](?:[^\s\"'`,;()\[\]{}<>=\\/|+%s]){5,39}" % _HANGUL
+_NAMES_BELOW = ("pass", "pw", "비밀", "비번", "패스", "암호")
 _BELOW_NAME = r"(?:pass(?:word|wd|phrase|code)|pw(?<![a-z]pw)|비밀 ?번호|비번|패스워드|패스프레이즈|암호)"
 _BELOW = (
     _BELOW_NAME
@@ -222,7 +229,10 @@ def hangul_cuts(low: str) -> list[tuple[int, int, str]]:
     """Return (start, end, kind) of each password in lower-case text."""
     if low.isascii() or not any(name in low for name in _NAMES):
         return []
-    cuts = []
+    cuts: list[tuple[int, int, str]] = []
+    # The pattern takes long to compile.
+    if not any(_may_be_given(low[at.end() : at.end() + 60]) for at in re.finditer("|".join(_NAMES), low)):
+        return cuts
     for match in re.compile(_NAMED_IN_HANGUL).finditer(low):
         budget.check()
         quoted = match.group("quoted")
@@ -236,6 +246,12 @@ def hangul_cuts(low: str) -> list[tuple[int, int, str]]:
             if core and _is_password(core):
                 cuts.append((match.start("bare"), match.start("bare") + len(core), "password"))
     return cuts
+
+
+def _may_be_given(rest: str) -> bool:
+    """True if a digit or a quote is among the next words."""
+    near = "".join(rest.split()[:4])
+    return any(sign.isdigit() or sign in _MARKS for sign in near)
 
 
 def is_hangul_password(value: str) -> bool:
@@ -281,32 +297,33 @@ def _is_password(value: str) -> bool:
 def phrase_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
     """Return (start, end, kind) of secrets in sentences; low: lower case."""
     cuts: list[tuple[int, int, str]] = []
-    if any(sign in low for sign in "!@#$%^&*"):
+    mixed = [word for word in words_of(text) if is_latin_mixed(word)]
+    signed = [word for word in mixed if any(sign in word for sign in _SIGNS)]
+    if signed:
         cuts += _beside_user(text, low)
     if any(word in low for word in (*_SEED_NAMES, "wallet", "지갑")):
         cuts += [(*m.span("secret"), "seed-phrase") for m in re.compile(_SEED).finditer(low) if _is_seed(m)]
     cuts += _told_cuts(text, low)
     for trigger, pattern, kind in _PHRASES:
-        if trigger in low:
+        named = trigger in ("wifi:", "machine ", "identified ")  # there a password has a field of its own
+        if trigger in low and (mixed or named):
             budget.check()
             spans = [m.span("secret") for m in re.compile(pattern).finditer(low)]
-            named = trigger in ("wifi:", "machine ", "identified ")  # there a password has a field of its own
             cuts += [
                 (start, end, kind)
                 for start, end in spans
                 if _stands_alone(text[start:end]) or (named and not is_no_literal(text[start:end]))
             ]
-    for word, rest in _PAIR_STARTS:
-        if word in low:
+    for word, rest in _PAIR_STARTS if mixed else ():
+        vague = "pw" not in rest
+        if word in low and (vague or any(name in low for name in _NAMES_IN_PAIRS)):
             budget.check()
             pairs = re.compile(word + rest + _PAIR).finditer(low)
-            vague = "pw" not in rest
             spans = [m.span("secret") for m in pairs if not (vague and re.match(_ROLE, m.group("secret")))]
             cuts += [(start, end, "password") for start, end in spans if _stands_alone(text[start:end])]
-    if "/" in low and any(sign in low for sign in "!@#$%^&*"):
-        cuts += _after_login_name(text, low, "/")
-    if " / " in low:
-        cuts += _after_login_name(text, low, " / ")
+    for joint in ("/", " / ") if signed else ():
+        if joint in low:
+            cuts += _after_login_name(text, low, joint)
     if ":543" in low or ":*:" in low or ":330" in low:
         pattern = _PGPASS % (r"[^\s:][^\n:'\"]{3,80}(?=['\"\n])|" if "pgpass" in low else "")
         spans = [m.span("secret") for m in re.compile(pattern).finditer(text) if _host_before(text, m.start())]
@@ -323,14 +340,15 @@ def phrase_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
     cuts += call_cuts(text, low)
     budget.check()
     as_meant = unquoted(text)
-    if any(sign in low for sign in "([<（「『") and any(word in low for word in TRIGGERS):
+    named = (mixed or not text.isascii()) and any(word in low for word in TRIGGERS)
+    if named and any(sign in low for sign in "([<（「『"):
         for match in re.compile(_IN_BRACKETS).finditer(lowered(as_meant)):
             (start, end), kind = match.span("secret"), kind_of_name(match.group("name"))
             cuts += [(start, end, kind)] if _is_in_brackets(text[start:end], kind) else []
-    cuts += given_cuts(as_meant, lowered(as_meant))
-    cuts += _near_cuts(text, low)
+    cuts += given_cuts(as_meant, lowered(as_meant), bool(mixed))
+    cuts += _near_cuts(text, low) if signed else []
     cuts += hangul_cuts(lowered(as_meant))
-    if " as " in low and "pass" in low:
+    if " as " in low and "pass" in low and mixed:
         cuts += _used_as_password(text, low)
     return cuts
 
@@ -343,9 +361,9 @@ def _is_seed(match: re.Match[str]) -> bool:
 def _told_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
     """Return the spans of PINs, resident numbers and passwords behind a command."""
     cuts: list[tuple[int, int, str]] = []
-    if "pin" in low or "핀" in low:
+    if ("pin" in low or "핀" in low) and any(sum(map(str.isdigit, word)) > 3 for word in words_of(text)):
         cuts += [(*m.span("secret"), "pin") for m in re.compile(_PIN).finditer(low) if _is_pin(text, m)]
-    if "-" in low:
+    if "-" in low and re.search(_LIKE_RESIDENT, low):
         cuts += [(*m.span("secret"), "resident-number") for m in re.compile(_RESIDENT).finditer(low)]
     if ("@" in low or " -" in low) and any(name in low for name in _NAMES):
         spans = [m.span("secret") for m in re.compile(_BEHIND_COMMAND).finditer(low)]
@@ -367,8 +385,6 @@ def _is_pin(text: str, match: re.Match[str]) -> bool:
 def _near_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
     """Return the spans of chosen passwords beside their name."""
     cuts: dict[int, tuple[int, int, str]] = {}
-    if not any(sign in text for sign in _SIGNS_OF_CHOICE):
-        return []
     for name in re.compile(_NEAR_NAME).finditer(low):
         budget.check()
         begin = max(text.rfind("\n", 0, name.start()) + 1, name.start() - _NEAR_CHARS)
@@ -468,7 +484,7 @@ def _beside_user(text: str, low: str) -> list[tuple[int, int, str]]:
 
 def _is_signed(value: str) -> bool:
     """True for letters, digits and a sign, no path or address."""
-    signed = any(sign in value for sign in "!@#$%^&*")
+    signed = any(sign in value for sign in _SIGNS)
     return signed and _stands_alone(value) and re.match(_PAGE, value.lower()) is None
 
 
@@ -477,10 +493,13 @@ def _stands_alone(value: str) -> bool:
     return has_digit_and_letter(value) and not is_no_literal(value)
 
 
-def given_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
-    """Return (start, end, kind) of secrets handed over; low: lower case."""
+def given_cuts(text: str, low: str, mixed: bool) -> list[tuple[int, int, str]]:
+    """Return (start, end, kind) of secrets handed over; low: lower case.
+
+    mixed: a word has letters and digits.
+    """
     cuts: list[tuple[int, int, str]] = []
-    if any(name in low for name in ("token", "key", "secret", "pass", "credential")):
+    if mixed and any(name in low for name in ("token", "key", "secret", "pass", "credential")):
         for match in re.compile(_NAMED).finditer(low):
             budget.check()
             start, end = match.span("secret")
@@ -490,7 +509,7 @@ def given_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
                 handed = re.search(_HANDS_OVER, low[max(0, match.start() - _MAX_LOOKBACK) : match.start()])
                 if handed and (handed.group("sure") or _is_plainly_random(value)):
                     cuts.append((start, start + len(value), kind))
-    if "\n" in low and ("pass" in low or "pw" in low or not low.isascii()):
+    if "\n" in low and any(name in low for name in _NAMES_BELOW) and any(map(str.isdigit, low)):
         for match in re.compile(_BELOW).finditer(low):
             budget.check()
             start, end = match.span("secret")

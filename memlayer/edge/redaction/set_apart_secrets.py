@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from memlayer.edge.redaction import budget
-from memlayer.edge.redaction.named_value_rules import NAME_START, SECRET_NAME
+from memlayer.edge.redaction.named_value_rules import SECRET_NAME, names_in
 from memlayer.edge.redaction.sentence_secrets import is_hangul_password
 from memlayer.edge.redaction.value_traits import (
     has_digit_and_letter,
@@ -120,7 +120,7 @@ def _table_cuts(text: str, low: str, judge: Callable[[str, str], str]) -> list[t
     """Return the values below the names in a table's head."""
     cuts = []
     past = 0
-    for name in re.compile(NAME_START).finditer(low):
+    for name in names_in(low):
         if name.start() < past:
             continue
         budget.check()

@@ -13,12 +13,14 @@ from memlayer.edge.redaction.value_traits import (
     are_quoted_words,
     has_digit_and_letter,
     is_issued,
+    is_latin_mixed,
     is_no_literal,
     is_passwordlike,
     is_placeholder,
     is_reference,
     is_wordy,
     rows,
+    words_of,
 )
 
 _FLAGS: list[list[str]] = []  # word, flag, program of each row of flags.tsv, once it was read
@@ -27,6 +29,7 @@ _FLAG = (
     r"(?:pass(?:word|wd|phrase)?|pw|token|secret|bearer|(?:api|access|secret|auth|license)-?key"
     r"|(?P<auth>auth|credentials?))(?:[ ]+|=)[\"']{0,5}(?(auth)(?:[^\s:\"'/]{1,80}:)?)(?=[^\s\"'-])"
 )
+_FLAG_NAMES = ("pass", "pw", "token", "secret", "bearer", "key", "auth", "credential")
 _USER_FLAG = r"-(?<=\s-)(?:[a-z]{0,6}u|-user|-proxy-user)[ =]?[\"']?[^\s:\"'/]{1,80}:"
 _CAPITAL = r"-%s(?<=\s-%s)[ ]{0,8}[\"']{0,5}(?=[^\s\"'-])"
 _FLAG_VALUE = r"[^\s\"'`<>]+"
@@ -58,6 +61,7 @@ _SECRET_FILE = (
 _DOCUMENTED = r"[^\s\"'|;&<>]*(?:readme|notes?|count|\.(?:md|log|html|example))\b"  # of a page about secrets
 _FILTER = r"\|?[ ]*(?:[ef]?grep|rg|sed|awk|jq|cut|tr|sort|head|tail|cat|tee)\b"
 
+_LOGINS = ("log", "auth", "unlock", "token", "cred", "http-basic")
 _LOGIN = (
     r"(?:log-?in|log-?on|auth|(?P<sure>unlock|http-basic)|token|creds?)(?:[a-z]{1,12})?(?:[-.:/@][\w.:/@-]{1,60})?"
     r"(?<=[\w\"'])[\"']?[ ]{1,8}(?:[\w.@-]{2,40}[ ]+)?[\"'`]?(?P<secret>[^\s\"'`가-힣]{9,200})"
@@ -76,7 +80,8 @@ _ANSWER = (
 
 def typed_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
     """Return (start, end, kind) of secrets in commands; low: lower case."""
-    cuts = _flag_values(text, low, _FLAG, "password", None) if " -" in low or "--" in low else []
+    named = any(name in low for name in _FLAG_NAMES)
+    cuts = _flag_values(text, low, _FLAG, "password", None) if named and (" -" in low or "--" in low) else []
     if "curl" in low or "wget" in low or "http" in low:
         cuts += _flag_values(text, low, _USER_FLAG, "basic-auth", re.compile(r"(?:curl|wget|https?)\b"))
     for word, flag, program in _FLAGS or rows("flags.tsv", _FLAGS):
@@ -86,9 +91,9 @@ def typed_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
             cuts += _flag_values(text, *given, "password", re.compile(program))
     if "<<" in low or "|" in low or ">" in low:
         cuts += _input_cuts(text, low)
-    if any(word in low for word in ("log", "auth", "unlock", "token", "cred", "http-basic")):
+    if any(word in low for word in _LOGINS) and any(len(word) > 8 and is_latin_mixed(word) for word in words_of(low)):
         cuts += _login_cuts(text, low)
-    if any(word in low for word in ("asswor", "assphrase", "비밀번호", "비번", "암호")):
+    if ('"' in low or "'" in low) and any(word in low for word in ("asswor", "assphrase", "비밀번호", "비번", "암호")):
         spans = [match.span("secret") for match in re.compile(_ANSWER).finditer(low)]
         cuts += [(*span, "password") for span in spans if not is_no_literal(text[span[0] : span[1]])]
     return cuts
@@ -156,7 +161,7 @@ def _input_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
             before = re.split(r"[\n;|]|&&", low[start : match.start()])[-1]
             behind = match.groupdict().get("reader", low[match.end() : match.end() + 40].partition("\n")[0])
             found.append((match.span("secret"), behind.rpartition("|")[2] if "|" in behind else before + " " + behind))
-    for printed in _PRINTS:
+    for printed in filter(low.count, _PRINTS):
         for match in re.compile(printed + _PIPED % "%s").finditer(low):
             found.append((match.span("secret"), match.group("reader")))
     cuts = []

@@ -74,6 +74,8 @@ _WORD_ENDINGS = (
     "ed", "ing", "able", "ible", "ful", "less", "ous", "ive", "ly", "tion", "ness", "ment", "ity",
 )  # fmt: skip
 
+# A letter beyond Latin and Greek. Compiling a range of all syllables takes twenty times as long.
+LETTER = r"[^\W\x00-\u03ff]"
 HANGUL_VALUE = r"[가-힣]{1,12}[0-9]+[!-~]*"
 FOUR_GROUPS = r"[a-z]{4}(?:[ ][a-z]{4}){3}(?![a-z0-9]|[ ][a-z])"
 # Words of sentences and names about passwords, rarely of a password.
@@ -90,6 +92,7 @@ _KOREAN_TALK = ("비밀번호", "비번", "암호", "입력", "이상", "확인"
 _MEANS = r"(?:으로|로)? ?(?:해시|해싱|암호화|인코딩)| ?(?:화면|페이지|버튼|컴포넌트|탭|폼|필드|칸)"
 _ANOTHER_NOUN = r" (?!값|내용|자체|문자열)[가-힣]{2,8}(?:은|는) $"
 _COPULA = r" ?(?:이?야|이?에요|예요|입니다|이다|임|이고|인데)"
+_SPLIT_CHARS = 4_000
 _LINE_NUMBER = r"(?m)^[ ]{0,8}\d{1,6}\t"
 _BASE64 = r"(?:[0-9A-Za-z+/_-]{4})+(?:[0-9A-Za-z+/_-]{2}==|[0-9A-Za-z+/_-]{3}=)$"
 
@@ -150,6 +153,11 @@ def is_identifier(value: str) -> bool:
 
 def has_digit_and_letter(value: str) -> bool:
     return any(char.isdigit() for char in value) and any(char.isalpha() for char in value)
+
+
+def is_latin_mixed(word: str) -> bool:
+    """True for a digit and a letter of another script than Hangul."""
+    return any(map(str.isdigit, word)) and any(char.isalpha() and not "가" <= char <= "힣" for char in word)
 
 
 def is_mixed(value: str) -> bool:
@@ -278,6 +286,14 @@ def rows(name: str, kept: list[list[str]] | None = None) -> list[list[str]]:
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), name), encoding="utf-8") as table:
         kept += [line.split("\t") for line in table.read().split("\n") if line and line[0] != "#"]
     return kept
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text, or a long one as one.
+
+    A look at each of its words would cost more than it spares.
+    """
+    return text.split() if len(text) < _SPLIT_CHARS else [text]
 
 
 def lowered(text: str) -> str:

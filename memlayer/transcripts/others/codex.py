@@ -145,7 +145,7 @@ def _outcome(output: object) -> tuple[str, bool]:
     told = _arguments(text) if text.startswith("{") else None
     if isinstance(told, dict) and isinstance(told.get("output"), str):  # before 0.60
         return told["output"], part(told, "metadata").get("exit_code") not in (0, None)
-    code = EXIT.search(text)
+    code = re.search(EXIT, text)
     return _OUTPUT.split(text, maxsplit=1)[-1], bool(code and code[1] != "0")
 
 

@@ -80,7 +80,7 @@ def test_word_private_is_no_span(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "sign", ["\u200b", "\xad", "\u2060", "\u200d", "\ufeff", "\u200b\u200c", "\x07", "\ufe0f", "\u202e"]
+    "sign", ["\u200b", "\xad", "\u2060", "\u200d", "\ufeff", "\u200b\u200c", "\x07", "\ufe0f", "\u202e", "\U000e0101"]
 )
 @pytest.mark.parametrize(("text", "secret"), TABLES["invisible_character_hides_nothing"])
 def test_invisible_character_hides_nothing(text: str, secret: str, sign: str) -> None:

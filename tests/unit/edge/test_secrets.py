@@ -3,13 +3,17 @@
 import json
 import random
 import shlex
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from memlayer.edge.capture.answers import answers_given
+from memlayer.edge.redaction import privacy
 from memlayer.edge.redaction.privacy import redact
+from tests.support.corpus import items
 from tests.support.tables import tables
 
 TABLES = tables("edge/secrets")
@@ -92,6 +96,25 @@ def test_redacting_twice_changes_nothing() -> None:
     for item in (*POSITIVE, *HELDOUT_POSITIVE):
         once = redact(item["text"])
         assert redact(once) == once
+
+
+def test_no_rule_is_missed_by_the_look_ahead_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The hook is spared the import of rules that a text cannot meet."""
+    texts = [item["text"] for item in (*POSITIVE, *NEGATIVE, *HELDOUT_POSITIVE, *HELDOUT_NEGATIVE)]
+    texts += [item["text"] for item in (*items("secrets_typed_positive"), *items("secrets_typed_negative"))]
+    spared = [redact(text) for text in texts]
+    monkeypatch.setattr(privacy, "_may_name_secret", lambda text, words: True)
+    assert [redact(text) for text in texts] == spared
+
+
+def test_ordinary_prompt_imports_no_rules() -> None:
+    said = ("Why does the deploy fail when the cache is cold?", "배포가 실패하는데 캐시가 비었을 때만 그래.")
+    code = (
+        "import sys; sys.path.insert(0, %r)\nfrom memlayer.edge.redaction.privacy import redact\n"
+        "for text in %r: redact(text)\nprint([one for one in sys.modules if '_secrets' in one])"
+    )
+    argv = [sys.executable, "-I", "-S", "-c", code % (str(DATA.parents[1]), said)]
+    assert subprocess.run(argv, capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
 def test_secrets_between_lines_are_found() -> None:
