@@ -265,11 +265,33 @@ def _stand_behind(old: Said, lost: list[Word], new: Said, added: list[Word], sha
         return False
     if not _beside(old.words, lost) & _beside(new.words, added):
         return False
+    if _names_part(new, added) or (_does(old, lost) and not (_does(new, added) or _OWNER.search(new.text))):
+        return False
+    if _has_number(added) and not _has_number(lost):
+        return False
     if _MOVES.search(new.text) and not _is_placed(old, lost):
         return False
     if _OWNER.search(new.text):
         return True
     return all(_WE.match(said.text) or said.words[0] not in run for said, run in ((new, added), (old, lost)))
+
+
+def _has_number(run: list[Word]) -> bool:
+    return any(word.is_value and _NUMBER.search(word.form) for word in run)
+
+
+def _names_part(said: Said, run: list[Word]) -> bool:
+    """True for a part of the thing that takes a value: 리뷰 도구를 Gerrit으로."""
+    return any(_has_particle(said, word, "[을를]") for word in run[:-1]) and _has_particle(said, run[-1], "으?로")
+
+
+def _does(said: Said, run: list[Word]) -> bool:
+    """True for whoever does it: 준호가, where the value is another matter."""
+    return _has_particle(said, run[-1], "이?가|이")
+
+
+def _has_particle(said: Said, word: Word, particle: str) -> bool:
+    return bool(re.search(rf"(?i){re.escape(_head(word))}\S*?(?:{particle})(?![가-힣])", said.text))
 
 
 def _is_placed(said: Said, run: list[Word]) -> bool:
