@@ -7,7 +7,7 @@ ask for less than the user allows, and nothing in it is an error.
 
 from memlayer.config.consolidation import daemon_variables, language_model_variables, write_daemon_variables
 from memlayer.config.edit import set_setting, unset_setting
-from memlayer.config.files import GIVING, is_outdated, settings_stamp
+from memlayer.config.files import is_outdated, settings_stamp
 from memlayer.config.load import (
     ignored_variables,
     load_project_settings,
@@ -21,7 +21,6 @@ from memlayer.config.privacy import write_own_patterns
 
 __all__ = [
     "FIRST_KEYS",
-    "GIVING",
     "ProjectSettings",
     "SettingDescription",
     "Settings",

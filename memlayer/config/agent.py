@@ -28,6 +28,7 @@ class AgentSettings(AskedModel):
     """
 
     group: ClassVar[str] = "agent"
+    is_read_by_talks: ClassVar[bool] = True
     provider: Literal["", LanguageModel] = setting(
         "", "Empty: not set up, nothing is sent to anybody. openai: any server with its interface, too."
     )
@@ -83,8 +84,12 @@ class ClassificationRule(Group):
 
 
 class QueryClassificationSettings(Group):
-    """Prompts to the agent that another model of its provider answers."""
+    """Prompts to the agent that another model of its provider answers.
 
+    No variable is heeded here.
+    """
+
+    is_read_by_talks: ClassVar[bool] = True
     enabled: bool = setting(False, "Choose the model of a prompt by its words.")
     rules: tuple[ClassificationRule, ...] = setting(
         (), "Each `{hint: fast, keywords: [quick, brief, 간단히], priority: 10}`; the highest priority wins."
@@ -108,8 +113,12 @@ def _clock(value: object) -> object:
 
 
 class SoulSettings(Group):
-    """The agent's persona: files in memlayer's home, if there are any."""
+    """The agent's persona: files in memlayer's home, if there are any.
 
+    No variable is heeded here.
+    """
+
+    is_read_by_talks: ClassVar[bool] = True
     chance: Real = setting(
         0.1, "How often `SOUL_EVIL.md` takes its place, drawn once a talk: in one of ten.", ge=0, le=1
     )

@@ -6,17 +6,17 @@ from typing import Any, Literal
 from pydantic import model_validator
 
 from memlayer.config.consolidation import check_endpoint
-from memlayer.config.groups import Group, Whole, setting
+from memlayer.config.groups import OpenGroup, Whole, setting
 from memlayer.config.providers import PROVIDERS, VECTOR_KEYS_TOLD, VECTOR_PROVIDERS, VECTORS_TOLD, VectorProvider
 
 # Providers that keep every text on this machine: the only ones that a variable may choose.
 LOCAL_PROVIDERS = ("fastembed", "none")
 SHIPPED_MODEL = "e5-small-ko-en-int8"
-# Settings that decide whether and where texts are sent: see load.FILE_ONLY_GROUPS.
+# Settings that decide whether and where texts are sent: see groups.Group.
 FILE_ONLY = ("model", "base_url", "api_key_env", "daily_tokens")
 
 
-class EmbeddingSettings(Group):
+class EmbeddingSettings(OpenGroup):
     """The model that finds memories by meaning.
 
     Variables can set no model, address, key or budget here, and no provider but `fastembed` and `none`: the others are

@@ -10,13 +10,12 @@ from typing import Any
 import yaml
 
 from memlayer.config import plugin_option
+from memlayer.config.model import groups_that
 from memlayer.edge.home import paths
 from memlayer.errors import UserError
 
 MAX_BYTES = 65_536
-GIVING = ("recall", "working_set", "moments")  # groups that a running daemon reads again from a valid file
-# Read at each talk's start by the command line, and by each hook: no daemon need be restarted for them.
-READ_ANEW = ("agent", "query_classification", "soul", "enabled")
+SWITCH = "enabled"  # of a whole file, for everything: see edge.home.project.switch_off
 MAX_BRACKETS = 200
 _OPEN_QUOTE = re.compile(r""":\s+(["'])(?:(?!\1).)*$""")
 _BEHIND_NO_COLON = ("mapping values are not allowed", "expected <block end>, but found '<block mapping start>'")
@@ -83,7 +82,8 @@ def settings_stamp(home: str) -> str:
     with contextlib.suppress(UserError):  # a file that is no YAML counts as it stands
         raw = _user_bytes(path)
         groups = parse_user_text(raw, path)
-        raw = repr([group for group in sorted(groups.items(), key=str) if group[0] not in READ_ANEW]).encode()
+        others = (SWITCH, *groups_that("is_read_by_talks"))
+        raw = repr([group for group in sorted(groups.items(), key=str) if group[0] not in others]).encode()
     raw += b"%d" % (plugin_option.notes_answer(home) is True)
     return hashlib.sha256(raw).hexdigest()[:16]
 

@@ -1,7 +1,7 @@
 """Groups of settings with defaults, units and bounds, as frozen values."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
@@ -18,14 +18,35 @@ Real = Annotated[float, BeforeValidator(_no_bool), Field(allow_inf_nan=False)]
 
 
 def setting(
-    default: object, description: str, *, unit: str = "", ge: float | None = None, le: float | None = None
+    default: object,
+    description: str,
+    *,
+    unit: str = "",
+    ge: float | None = None,
+    le: float | None = None,
+    project: Literal["", "min", "max", "no", "off"] = "",
 ) -> Any:
-    """Return a field with its description and unit for the docs table."""
-    return Field(default=default, description=description, ge=ge, le=le, json_schema_extra={"unit": unit})
+    """Return a field with its description and unit for the docs table.
+
+    project: how a project's file may change it. min, max: that of both values holds, unless a variable has one. no: a
+    no alone counts. off: it goes off with the whole project. Empty: not at all.
+    """
+    extra: Any = {"unit": unit, "project": project}
+    return Field(default=default, description=description, ge=ge, le=le, json_schema_extra=extra)
 
 
 class Group(BaseModel):
+    """Settings of one subject, from the user's own file alone.
+
+    Data may leave the machine, or be erased, by nothing else: the host takes variables from the settings of whatever
+    repository it was started in, and gives them to the hook that starts the daemon of all projects. A model in a shell
+    may start it as well. is_reloaded: a running daemon takes a change. is_read_by_talks: no daemon reads it.
+    """
+
     model_config = ConfigDict(extra="forbid", frozen=True)
+    heeds_variables: ClassVar[bool] = False
+    is_reloaded: ClassVar[bool] = False
+    is_read_by_talks: ClassVar[bool] = False
 
     @classmethod
     def valid_part(cls, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -33,26 +54,36 @@ class Group(BaseModel):
         return {}
 
 
-class RecallSettings(Group):
+class OpenGroup(Group):
+    heeds_variables: ClassVar[bool] = True
+
+
+class RecallSettings(OpenGroup):
     """Notes that a prompt is answered with."""
 
-    enabled: bool = setting(True, "Answer prompts with memories.")
-    max_entries: Whole = setting(3, "Entries in one context block.", unit="entries", ge=0, le=20)
-    max_chars: Whole = setting(1400, "Length of the entries of a context block.", unit="characters", ge=0, le=9500)
-    min_chance: Real = setting(0.126, "How sure recall must be that the prompt needs a memory.", ge=0, le=1)
+    is_reloaded: ClassVar[bool] = True
+    enabled: bool = setting(True, "Answer prompts with memories.", project="min")
+    max_entries: Whole = setting(3, "Entries in one context block.", unit="entries", ge=0, le=20, project="min")
+    max_chars: Whole = setting(
+        1400, "Length of the entries of a context block.", unit="characters", ge=0, le=9500, project="min"
+    )
+    min_chance: Real = setting(
+        0.126, "How sure recall must be that the prompt needs a memory.", ge=0, le=1, project="max"
+    )
     weight_vector: Real = setting(
         0.5, "Share of meaning (vectors) in the order of a search; the rest is of words.", ge=0, le=1
     )
     deadline_ms: Whole = setting(450, "Time to answer a prompt; later answers are dropped.", unit="ms", ge=20, le=5000)
 
 
-class WorkingSetSettings(Group):
+class WorkingSetSettings(OpenGroup):
     """The working set that a session starts with."""
 
-    enabled: bool = setting(True, "Start a session with where the last one left off.")
+    is_reloaded: ClassVar[bool] = True
+    enabled: bool = setting(True, "Start a session with where the last one left off.", project="off")
 
 
-class MemorySettings(Group):
+class MemorySettings(OpenGroup):
     """The span of work that a session's start goes on with."""
 
     mode: Literal["session", "endless"] = setting(
@@ -70,7 +101,7 @@ class MemorySettings(Group):
         return self
 
 
-class FlushSettings(Group):
+class FlushSettings(OpenGroup):
     """Nothing important is lost when the host compacts the model's context."""
 
     enabled: bool = setting(True, "Settle a session's memories before its context is compacted.")
@@ -84,30 +115,31 @@ class FlushSettings(Group):
     )
 
 
-class CaptureSettings(Group):
+class CaptureSettings(OpenGroup):
     """Capture of new turns."""
 
-    enabled: bool = setting(True, "Remember new turns. Stored memories stay and are still recalled.")
+    enabled: bool = setting(True, "Remember new turns. Stored memories stay and are still recalled.", project="off")
     tell_rules: bool = setting(
         True, "Tell you in one line which rules of a prompt were kept. Never told with recall.enabled: false."
     )
 
 
-class CitationSettings(Group):
+class CitationSettings(OpenGroup):
     """Record of the memories that prove useful."""
 
     track: bool = setting(True, "Record which memories are shown, cited by answers and opened: ids and times, no text.")
 
 
-class NoteSettings(Group):
+class NoteSettings(OpenGroup):
     """Notes that a language model writes, once `consolidation.provider` names one."""
 
-    enabled: bool = setting(True, "Have finished sessions read. A project may say no to it.")
+    enabled: bool = setting(True, "Have finished sessions read. A project may say no to it.", project="no")
 
 
-class MomentSettings(Group):
+class MomentSettings(OpenGroup):
     """Lines at tool calls."""
 
+    is_reloaded: ClassVar[bool] = True
     at_action: bool = setting(
         True,
         "Before a command or change that failed or was taken back in an earlier session, and behind a failure whose "
@@ -115,7 +147,7 @@ class MomentSettings(Group):
     )
 
 
-class ToolSettings(Group):
+class ToolSettings(OpenGroup):
     """Settings for the tool calls that are kept, in short."""
 
     enabled: bool = setting(True, "Keep edits, commands and failures.")
@@ -126,7 +158,7 @@ class ToolSettings(Group):
     )
 
 
-class FileSettings(Group):
+class FileSettings(OpenGroup):
     """Memory files for people to edit, and further Markdown to search."""
 
     enabled: bool = setting(True, "Keep `MEMORY.md` and `memory/<day>.md` for each project, and read changes back.")
@@ -172,7 +204,7 @@ class RetentionSettings(Group):
     )
 
 
-class DaemonSettings(Group):
+class DaemonSettings(OpenGroup):
     """The background process that owns the store."""
 
     idle_minutes: Real = setting(

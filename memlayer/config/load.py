@@ -10,15 +10,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from memlayer.config import embedding, plugin_option
 from memlayer.config.agent import for_provider
-from memlayer.config.files import is_outdated, read_untrusted, read_user_file, switched_off
+from memlayer.config.files import SWITCH, is_outdated, read_untrusted, read_user_file, switched_off
 from memlayer.config.model import PREFIX, PROJECT_KEYS, ProjectSettings, Settings, describe, fields_of, keys, variable
 from memlayer.edge.home import paths, project
 from memlayer.errors import UserError
-
-# Data may leave the machine, or be erased, only by the user's own file: the host takes variables from the settings of
-# whatever repository it was started in, and gives them to the hook that starts the daemon of all projects. A model in
-# a shell may start it as well.
-FILE_ONLY_GROUPS = ("consolidation", "privacy", "agent", "query_classification", "soul", "retention")
 
 # Settings that are constants now: a line with one counts for nothing, and is told.
 RETIRED = {
@@ -35,7 +30,6 @@ RETIRED = {
     "embedding": ("dimensions", "timeout_s", "cache_dir", "batch_size", "cache_max_bytes"),
     "daemon": ("log_level",),
 }
-SWITCH = "enabled"  # of the person's file, for everything: see edge.home.project.switch_off
 MAX_NAMED = 5  # mistakes in one line
 _BOOL = TypeAdapter(bool)
 
@@ -146,53 +140,57 @@ def load_project_settings(folder: str) -> ProjectSettings:
 
     Of several values the one that asks for least holds.
     """
-    allowed: dict[str, Any] = {"recall": {}, "notes": {}}
+    asks: dict[str, Any] = {}
     warnings: list[str] = []
     files = project.settings_files(folder)
     for path in files:
-        _take_project_file(path, allowed, warnings)
+        _take_project_file(path, asks, warnings)
     # The hook's own reader of `enabled` counts too: where the two differ, the safer one is right. It must not
     # open anything but a regular file: a pipe would make it wait.
-    if off := project.switch_off(folder):
-        allowed["enabled"] = False
-    return ProjectSettings(**allowed, warnings=tuple(warnings), file=off or (files[-1] if files else ""))
+    off = project.switch_off(folder)
+    is_on = asks.pop(SWITCH, True) and not off
+    return ProjectSettings(is_on, asks, tuple(warnings), off or (files[-1] if files else ""))
 
 
-def _take_project_file(path: str, allowed: dict[str, Any], warnings: list[str]) -> None:
-    """Add a project's file to the settings that it may make."""
-    settings, trouble = read_untrusted(path)
+def _take_project_file(path: str, asks: dict[str, Any], warnings: list[str]) -> None:
+    """Add a project's file to the settings that it asks for."""
+    said, trouble = read_untrusted(path)
     warnings += [f"{trouble} ({path})"] if trouble else []
-    groups = {name: settings.pop(name, None) for name in ("recall", "notes")}
-    sources = [("", settings)] + [(name, values) for name, values in groups.items() if isinstance(values, dict)]
-    for group, values in sources:
-        for name, value in values.items():
-            key = f"{group}.{name}" if group else str(name)
-            target = allowed[group] if group else allowed
-            if key not in PROJECT_KEYS:
-                warnings.append(f"{key}: a project may not set this; ignored ({path})")
-                continue
-            try:
-                said = ProjectSettings.model_validate({group: {name: value}} if group else {name: value})
-            except ValidationError as bad:
-                is_switch = name == "enabled"  # less is done where it is false
-                if is_switch:
-                    target[name] = False
-                outcome = "taken as false" if is_switch else "ignored"
-                warnings.append(f"{key}: {_plain(bad.errors()[0])}, not {_short(value)}; {outcome} ({path})")
-            else:
-                held = getattr(getattr(said, group) if group else said, name)
-                least = max if name == "min_chance" else min
-                if held is not None:
-                    target[name] = least(target.get(name, held), held)
-    for group, values in groups.items():
-        if values is not None and not isinstance(values, dict):
+    open_groups = {key.partition(".")[0] for key in PROJECT_KEYS} - {SWITCH}
+    groups = {name: said.pop(name) for name in open_groups & said.keys()}
+    rows = [(str(key), value) for key, value in said.items()]
+    rows += [(f"{group}.{name}", value) for group, part in groups.items() for name, value in _fields(part).items()]
+    for key, value in rows:
+        group, _, name = key.partition(".")
+        if key not in PROJECT_KEYS:
+            warnings.append(f"{key}: a project may not set this; ignored ({path})")
+            continue
+        if name and value is None:
+            continue
+        try:
+            held = _in_group(group, name, value) if name else _BOOL.validate_python(value)
+        except ValidationError as bad:
+            is_switch = key.endswith(SWITCH)  # less is done where it is false
+            asks |= {key: False} if is_switch else {}
+            outcome = "taken as false" if is_switch else "ignored"
+            warnings.append(f"{key}: {_plain(bad.errors()[0])}, not {_short(value)}; {outcome} ({path})")
+        else:
+            asks[key] = (max if PROJECT_KEYS[key] == "max" else min)(asks.get(key, held), held)
+    for group, part in groups.items():
+        if part is not None and not isinstance(part, dict):
             warnings.append(f"{group}: a group of settings is expected; ignored ({path})")
+
+
+def _in_group(group: str, name: str, value: object) -> Any:
+    """Return a setting's value as its group reads it. Raises ValidationError."""
+    return getattr(getattr(Settings.model_validate({group: {name: value}}), group), name)
 
 
 def ignored_variables(environ: Mapping[str, str]) -> list[str]:
     """Return variables named like settings that the environment cannot set."""
-    starts = tuple(map(variable, FILE_ONLY_GROUPS))
-    names = {name for name in environ if name.upper().partition("__")[0] in starts}
+    fields = Settings.model_fields
+    closed = [variable(group) for group in fields if not getattr(fields[group].annotation, "heeds_variables", True)]
+    names = {name for name in environ if name.upper().partition("__")[0] in closed}
     return sorted(names | {name for name in environ if _chooses_an_embedder(name, environ[name])})
 
 

@@ -1,10 +1,11 @@
 """All settings, those of a project's own file, and descriptions."""
 
 import inspect
-from dataclasses import dataclass
-from typing import Annotated, Any, get_args
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
+from pydantic import BaseModel, PrivateAttr
 
 from memlayer.config.agent import AgentSettings, QueryClassificationSettings, SoulSettings
 from memlayer.config.consolidation import ConsolidationSettings
@@ -19,11 +20,9 @@ from memlayer.config.groups import (
     MemorySettings,
     MomentSettings,
     NoteSettings,
-    Real,
     RecallSettings,
     RetentionSettings,
     ToolSettings,
-    Whole,
     WorkingSetSettings,
 )
 from memlayer.config.privacy import PrivacySettings
@@ -34,14 +33,6 @@ FIRST_KEYS = (
     "recall.enabled", "recall.max_entries", "recall.min_chance", "memory.mode", "capture.enabled", "files.enabled",
     "retention.conversation_days", "consolidation.provider", "agent.provider", "embedding.provider",
 )  # fmt: skip
-PROJECT_KEYS = (
-    "enabled",
-    "recall.enabled",
-    "recall.max_entries",
-    "recall.max_chars",
-    "recall.min_chance",
-    "notes.enabled",
-)
 
 
 class Settings(Group):
@@ -78,59 +69,39 @@ class Settings(Group):
         `enabled: false` switches everything off; the numbers may only ask for less than the user allows; a
         value of a variable stays.
         """
-        groups: dict[str, dict[str, object]] = {"recall": {}, "working_set": {}, "capture": {}, "notes": {}}
+        groups: dict[str, dict[str, object]] = {}
         origins = dict(self._origins)
-
-        def change(group: str, name: str, value: object) -> None:
-            groups[group][name] = value
-            origins[f"{group}.{name}"] = project.file
-
-        for name, stricter in (("enabled", min), ("max_entries", min), ("max_chars", min), ("min_chance", max)):
-            wanted, ours = getattr(project.recall, name), getattr(self.recall, name)
-            pinned = origins.get(f"recall.{name}", "").startswith(PREFIX)
-            if wanted is not None and not pinned and stricter(wanted, ours) != ours:
-                change("recall", name, wanted)
-        if project.notes.enabled is False and self.notes.enabled:
-            change("notes", "enabled", False)
-        if not project.enabled:
-            for group in groups:
-                change(group, "enabled", False)
+        asks = [(key, value, PROJECT_KEYS[key]) for key, value in project.asks.items()]
+        asks += [] if project.enabled else [(key, False, "no") for key in SWITCHED_OFF]
+        for key, wanted, how in asks:
+            group, _, name = key.partition(".")
+            ours, is_pinned = getattr(getattr(self, group), name), origins.get(key, "").startswith(PREFIX)
+            if (max if how == "max" else min)(wanted, ours) != ours and (how == "no" or not is_pinned):
+                groups.setdefault(group, {})[name] = wanted
+                origins[key] = project.file
         changed = self.model_copy(
-            update={group: getattr(self, group).model_copy(update=new) for group, new in groups.items() if new}
+            update={group: getattr(self, group).model_copy(update=new) for group, new in groups.items()}
         )
         changed._origins = origins
         return changed
 
 
-class ProjectRecall(BaseModel):
-    """Settings of recall in a project's file; None: not set."""
+@dataclass(frozen=True)
+class ProjectSettings:
+    """A project's .memlayer.yaml.
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    enabled: bool | None = None
-    max_entries: Annotated[Whole, Field(ge=0, le=20)] | None = None
-    max_chars: Annotated[Whole, Field(ge=0, le=9500)] | None = None
-    min_chance: Annotated[Real, Field(ge=0, le=1)] | None = None
-
-
-class ProjectNotesSettings(BaseModel):
-    """Settings of notes in a project's file: only a no counts."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    enabled: bool | None = None
-
-
-class ProjectSettings(BaseModel):
-    """A project's .memlayer.yaml. warnings: ignored settings; file: "" for none."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    asks: key -> value of settings. warnings: ignored settings. file: "" for none.
+    """
 
     enabled: bool = True
-    recall: ProjectRecall = ProjectRecall()
-    notes: ProjectNotesSettings = ProjectNotesSettings()
+    asks: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     file: str = ""
+
+
+def groups_that(attribute: str) -> tuple[str, ...]:
+    """Return the groups whose class says so: see groups.Group."""
+    return tuple(name for name, field in Settings.model_fields.items() if getattr(field.annotation, attribute))
 
 
 def fields_of(group: str) -> dict[str, Any]:
@@ -168,7 +139,7 @@ def describe() -> list[SettingDescription]:
         SettingDescription(
             key=f"{group}.{name}",
             default=field.default,
-            unit=str((field.json_schema_extra or {}).get("unit", "")),
+            unit=str(field.json_schema_extra["unit"]),
             bounds=_bounds(field),
             description=field.description or "",
             for_projects=f"{group}.{name}" in PROJECT_KEYS,
@@ -197,3 +168,14 @@ def _bounds(field: Any) -> str:
     if choices and all(isinstance(choice, str) for choice in choices):
         return ", ".join(filter(None, choices))
     return "true, false" if field.annotation is bool else ""
+
+
+_ASKED = {
+    f"{group}.{name}": str(field.json_schema_extra["project"])
+    for group in Settings.model_fields
+    for name, field in fields_of(group).items()
+}
+# Settings that a project's file may set -> which of both values holds.
+PROJECT_KEYS = {"enabled": "no", **{key: how for key, how in _ASKED.items() if how not in ("", "off")}}
+SWITCHED_OFF = [key for key, how in _ASKED.items() if how and key.endswith(".enabled")]
+RELOADED_GROUPS = groups_that("is_reloaded")  # a running daemon reads them again from a valid file

@@ -247,7 +247,7 @@ def test_project_settings_are_limited(name: str, hook: HookRunner, tmp_path: Pat
     said = load_project_settings(str(hook.project))
     hook.turn("s1", "p1", "비밀번호는 Zxcv!357이야", "네")
     assert time.monotonic() - started < 8
-    assert set(said.model_dump(exclude={"warnings", "file"})) <= {key.partition(".")[0] for key in PROJECT_KEYS}
+    assert set(said.asks) <= set(PROJECT_KEYS)
     assert said.warnings or name == "merge"
     kept = [event["text"] for event in hook.spooled[:1]]  # of a file without end, whose end may say no, nothing
     assert kept == ["비밀번호는 [redacted:password]이야"] * (name != "long")

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memlayer import __version__, compose
-from memlayer.config import GIVING, Settings, load_project_settings, load_what_holds, settings_stamp
+from memlayer.config import Settings, load_project_settings, load_what_holds, settings_stamp
+from memlayer.config.model import RELOADED_GROUPS
 from memlayer.daemon.resources.jobs import Jobs
 from memlayer.daemon.resources.memory import rss_bytes
 from memlayer.daemon.resources.rule_notices import RuleNotices
@@ -264,7 +265,7 @@ class HeldSettings:
         self._file = file
         stamp = settings_stamp(self.home)
         settings, problem = load_what_holds(self.home, os.environ)
-        changed = {name: getattr(settings, name) for name in GIVING}
+        changed = {name: getattr(settings, name) for name in RELOADED_GROUPS}
         before = self.settings
         self.settings = before if problem else before.model_copy(update=changed)
         if not problem and self.settings.model_dump() == settings.model_dump():

@@ -57,7 +57,7 @@ def is_allowed(session: Session) -> bool:
     if not session.project_dir:
         return True
     said = load_project_settings(session.project_dir)
-    return said.enabled and said.notes.enabled is not False
+    return said.enabled and said.asks.get("notes.enabled", True)
 
 
 def is_by_session(state: State, session: Session) -> bool:

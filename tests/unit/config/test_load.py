@@ -1,5 +1,6 @@
 """Settings: precedence, refused values, and a project's harmless file."""
 
+import ast
 import os
 import time
 from pathlib import Path
@@ -11,6 +12,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+import memlayer
 from memlayer.config import (
     Settings,
     describe,
@@ -21,8 +23,9 @@ from memlayer.config import (
     unset_setting,
     what_holds,
 )
+from memlayer.config.groups import Group
 from memlayer.config.load import RETIRED
-from memlayer.config.model import fields_of
+from memlayer.config.model import describe_groups, fields_of, groups_that
 from memlayer.errors import UserError
 from tests.support.repositories import git
 from tests.support.tables import tables
@@ -217,11 +220,11 @@ def test_a_sub_folder_may_ask_for_less(project: Path) -> None:
     project_file(project, "recall: {max_entries: 2, min_chance: 0.5}\n")
     project_file(below, "recall: {max_entries: 3, min_chance: 0.6, max_chars: 500}\nnotes: {enabled: false}\nx: 1\n")
     said = load_project_settings(str(below))
-    assert (said.recall.max_entries, said.recall.min_chance, said.recall.max_chars) == (2, 0.6, 500)
-    assert said.notes.enabled is False and said.file == str(below / ".memlayer.yaml")
+    asks = {"recall.max_entries": 2, "recall.min_chance": 0.6, "recall.max_chars": 500, "notes.enabled": False}
+    assert said.asks == asks and said.file == str(below / ".memlayer.yaml")
     assert said.warnings == (f"x: a project may not set this; ignored ({below}/.memlayer.yaml)",)
     above = load_project_settings(str(project / "src"))
-    assert (above.recall.max_entries, above.notes.enabled, above.warnings) == (2, None, ())
+    assert (above.asks, above.warnings) == ({"recall.max_entries": 2, "recall.min_chance": 0.5}, ())
 
 
 def test_a_project_may_not_ask_for_more(project: Path) -> None:
@@ -234,7 +237,7 @@ def test_a_project_may_not_ask_for_more(project: Path) -> None:
 def test_forbidden_project_setting_is_ignored_with_warning(project: Path) -> None:
     text = "embedding:\n  model: /tmp/evil\nrecall:\n  max_entries: 1\n  weight_vector: 0\n  min_chance: hoch\nx: 1\n"
     said = load_project_settings(project_file(project, text))
-    assert said.recall.max_entries == 1
+    assert said.asks == {"recall.max_entries": 1}
     assert [warning.partition(":")[0] for warning in said.warnings] == [
         "embedding",
         "x",
@@ -291,7 +294,7 @@ def test_project_file_cannot_use_aliases(project: Path, text: str, part: str) ->
     before_s = time.process_time()
     said = load_project_settings(project_file(project, text))
     assert time.process_time() - before_s < 2
-    assert said.recall.max_entries is None
+    assert not said.asks
     [warning] = said.warnings
     assert part in warning and "line " in warning
 
@@ -305,6 +308,35 @@ def test_every_setting_is_described_for_the_docs() -> None:
         assert needs_no_bounds or (setting.bounds and (setting.unit or isinstance(setting.default, float | None)))
     assert described["recall.max_chars"].bounds == "0 to 9500"
     assert described["embedding.provider"].bounds == "fastembed, openai, gemini, auto, none"
+
+
+def test_each_setting_is_read_somewhere() -> None:
+    """In a module that names its group or the group's class."""
+    modules = []
+    for path in Path(memlayer.__file__).parent.rglob("*.py"):
+        nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
+        attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+        named = {node.name for node in nodes if isinstance(node, ast.ClassDef | ast.alias)}
+        modules.append((attributes, attributes | named))
+    unread = []
+    for group in Settings.model_fields:
+        names = {group, type(getattr(Settings(), group)).__name__}
+        read = set().union(*(attributes for attributes, named in modules if named & names))
+        unread += [f"{group}.{name}" for name in fields_of(group) if name not in read]
+    assert unread == []
+
+
+def test_a_group_heeds_variables_only_where_it_says_so() -> None:
+    """Of those that do, none has an address, a key or an age but embedding, which sifts them."""
+    assert not Group.heeds_variables
+    for group in set(groups_that("heeds_variables")) - {"embedding"}:
+        assert not [name for name in fields_of(group) if name.endswith(("url", "key_env", "days", "patterns"))], group
+    closed = [group for group in Settings.model_fields if group not in groups_that("heeds_variables")]
+    told = [group for group, words in describe_groups().items() if "No variable is heeded here" in words]
+    assert closed == [group for group in Settings.model_fields if group in told]
+    assert ignored_variables(dict.fromkeys((f"MEMLAYER_{group.upper()}__X" for group in closed), "1")) == sorted(
+        f"MEMLAYER_{group.upper()}__X" for group in closed
+    )
 
 
 @pytest.mark.parametrize("name", ["MEMLAYER_RETENTION__TOOLS_DAYS", "memlayer_retention__x", "MEMLAYER_RETENTION"])

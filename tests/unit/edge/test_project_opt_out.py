@@ -12,11 +12,10 @@ import yaml
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from memlayer.config.files import read_untrusted
 from memlayer.config.load import load_project_settings
-from memlayer.config.model import ProjectSettings
 from memlayer.edge.home.project import SETTINGS_NAME, enabled
 from memlayer.edge.home.project_env import is_disabled
 from tests.support.cli_process import Cli
@@ -46,7 +45,7 @@ def parsed(folder: Path) -> bool:
     """Return the setting as the daemon's parser reads it."""
     found, _ = read_untrusted(str(folder / SETTINGS_NAME))
     try:
-        return "enabled" not in found or ProjectSettings(enabled=found["enabled"]).enabled
+        return "enabled" not in found or TypeAdapter(bool).validate_python(found["enabled"])
     except ValidationError:
         return True
 
