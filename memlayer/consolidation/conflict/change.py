@@ -281,7 +281,7 @@ def _has_number(run: list[Word]) -> bool:
 
 
 def _names_part(said: Said, run: list[Word]) -> bool:
-    """True for a part of the thing that takes a value: 리뷰 도구를 Gerrit으로."""
+    """True for a part that takes a value: 리뷰 도구를 Gerrit으로."""
     return any(_has_particle(said, word, "[을를]") for word in run[:-1]) and _has_particle(said, run[-1], "으?로")
 
 
