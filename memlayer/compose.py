@@ -170,10 +170,6 @@ def open_services(
     consolidator = Consolidator(keep, sessions, tasks)
     usages = UsageLog(home, store, is_tracking=settings.citations.track)
 
-    def on_new(events: Sequence[Event]) -> None:
-        usages.heard(events)
-        process.heard(events)
-
     ingest = Ingest(
         home=home,
         consolidator=consolidator,
@@ -181,7 +177,7 @@ def open_services(
         sessions=sessions,
         capturing=settings.capture.enabled,
         tools=Rules.of(settings).tools,
-        on_new=on_new,
+        on_new=(usages.heard, process.heard),
         reads_later=process.reads_later,
     )
     retriever = Retriever(store=store, embedder=embedder, terms=terms)

@@ -44,6 +44,7 @@ OPEN_WAIT_S = 0.25
 RESERVE_S = 0.08
 # A young daemon has not taken in the spool yet.
 SETTLING_S = 60.0
+AT_ONCE_S = 1.0
 SUBAGENT_CHARS = 600
 ASKED_SOURCES = ("startup", "clear", "compact")  # a resumed context has the line already
 
@@ -277,9 +278,14 @@ def answer_prompt(state: State, call: HookCall) -> Answer:
         return answer
     notice = _ready_notice(state)
     line = "" if notice else _rules_line(state, call)
-    if not (notice or line) and state.is_open and recalled is not None and recalled.is_first:
-        notice = notes_offer.team_line(state, call.session, call.place.root)  # a first start may have had no store
+    if not (notice or line) and recalled is not None and recalled.is_first and _began_before_the_store(state, call):
+        notice = notes_offer.team_line(state, call.session, call.place.root)
     return answer._replace(notice=notice or line, tells_rules=bool(line))
+
+
+def _began_before_the_store(state: State, call: HookCall) -> bool:
+    """True if a session's start came while the store was opening."""
+    return state.is_open and call.session.since_ms < 1000 * (time.time() - state.times.since("opened") + AT_ONCE_S)
 
 
 def _late_orders(state: State, call: HookCall) -> str | None:

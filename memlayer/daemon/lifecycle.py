@@ -23,7 +23,7 @@ from memlayer.daemon.ops import deletion, maintenance
 from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.jobs import switch_often
 from memlayer.daemon.resources.state import HeldSettings, State
-from memlayer.daemon.tasks import batches, derived, flush, growth, intake, reading, sharing, topics, vectors
+from memlayer.daemon.tasks import batches, derived, flush, intake, reading, sharing, topics, vectors
 from memlayer.edge.bootstrap.runtime import find_runtime, plugin_root
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
@@ -131,13 +131,7 @@ def run(home: str, began_ns: int = sys.maxsize) -> int:
         projects=compose.open_projects(home),
         sessions=Sessions(home),
         metrics=Metrics(home),
-        listeners=(
-            lambda state, change: state.rule_notices.consolidated(change),  # a hook waits for them
-            derived.starts,
-            derived.files,
-            reading.begin_turns,
-            vectors.embed_left,
-        ),
+        listeners=(derived.rules, derived.starts, derived.files, reading.begin_turns, vectors.embed_left),
     )
     set_on_signal(state.life.leaving)
     # Listening comes first: capture needs neither the store nor the model.
@@ -179,7 +173,7 @@ def _live(state: State, lock_fd: int, answered: bool | None) -> bool:
             vectors.look(state)
             flush.look(state)
             reading.look(state)
-            growth.look(state)
+            derived.look_at_levels(state)
             _look_at_rest(state, time.monotonic())
             topics.look(state)
             sharing.look(state)

@@ -7,6 +7,7 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from functools import partial
 
 from memlayer import compose
 from memlayer.daemon.ops import deletion, maintenance
@@ -17,7 +18,7 @@ from memlayer.daemon.tasks import batches, derived, intake, reading, sharing, ve
 from memlayer.edge.capture import spool
 from memlayer.edge.home import registry
 from memlayer.errors import StoreError
-from memlayer.model import GLOBAL, Event
+from memlayer.model import GLOBAL
 from memlayer.ports import Calibration, Embedder, Vector, notes_in_force
 
 log = logging.getLogger(__name__)
@@ -67,18 +68,12 @@ def _open(state: State) -> compose.Services:
 
     Raises StoreError. Then `status` says so, and the spool keeps every event.
     """
-
-    def heard(events: Sequence[Event]) -> None:
-        state.metrics.redacted(event.text for event in events)
-        state.rule_notices.heard(events)
-        state.waiting.unfollowed.update(event.session_id for event in events if event.kind == "assistant")
-
     process = compose.Process(
         in_writer=lambda name, job: state.jobs.submit(name, job).result(),
-        reads_later=lambda: intake.reads_later(state),
-        heard=heard,
-        forget=lambda ids: sharing.forget(state, ids),
-        arrived=lambda: sharing.settle(state),
+        reads_later=partial(intake.reads_later, state),
+        heard=partial(intake.heard, state),
+        forget=partial(sharing.forget, state),
+        arrived=partial(sharing.settle, state),
     )
     try:
         services = compose.open_services(
@@ -101,6 +96,7 @@ def _open(state: State) -> compose.Services:
         maintenance.submit_repair(state, services.store)
     else:
         maintenance.reindex_if_stale(state, services.store)
+    state.times.done("opened")
     return services
 
 

@@ -37,7 +37,7 @@ class Ingest:
         sessions: Sessions,
         capturing: bool = True,
         tools: ToolRules = EVERY_TOOL,
-        on_new: Callable[[Sequence[Event]], object] = lambda events: None,
+        on_new: Sequence[Callable[[Sequence[Event]], object]] = (),
         reads_later: Callable[[], bool] = lambda: True,
     ) -> None:
         """on_new: called with events that were not there before.
@@ -129,7 +129,8 @@ class Ingest:
             events = [event for event in events if event.kind != Kind.TASK]
             events = self._with_distinct_ids(_without_repeats(events, self._store))
             added = frozenset(self._store.add_events(events))
-            self._on_new([event for event in events if event.id in added])
+            for listen in self._on_new:
+                listen([event for event in events if event.id in added])
             # All turns of the batch, not only those of new events: a crash may have come between events and memories.
             turns = {(event.session_id, event.prompt_id) for event in events if event.prompt_id}
             self.remember(turns, embed=not is_history)

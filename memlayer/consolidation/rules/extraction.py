@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from memlayer.consolidation.conflict.reversal import drops
 from memlayer.consolidation.rules.dates import has_date, with_dates
-from memlayer.consolidation.rules.own_words import Spoken, is_plain, own_words, spoken, words
-from memlayer.consolidation.rules.signs import has
+from memlayer.consolidation.rules.own_words import Spoken, has, is_plain, own_words, spoken, words
 from memlayer.consolidation.rules.standing import laid_down
 from memlayer.edge.capture.noise import is_noise, recallable
 from memlayer.kinds import Kind

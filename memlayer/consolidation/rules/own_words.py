@@ -12,9 +12,9 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-from memlayer.consolidation.rules.signs import has
 from memlayer.edge.capture.noise import recallable
 from memlayer.text.sentences import USER, SpokenSentence, candidates, is_question, prose, sentences
+from memlayer.text.word_lists import rows
 
 MAX_OWN_PROMPT_CHARS = 1500  # of a longer prompt only the first line and the last paragraph may be the person's
 MAX_OWN_PARAGRAPH_CHARS = 400
@@ -45,6 +45,26 @@ _ITEM = re.compile(r"^\s*(?:[-*•+]|\d{1,3}[.)])\s")
 _LISTED = re.compile(_ITEM.pattern + r"|^\s*[\[【［〔][^\]】］〕\n]{1,40}[\]】］〕]")
 _ITEM_LINES = re.compile(_ITEM.pattern + r".*", re.MULTILINE)
 _CAPITAL = re.compile(r"(?<=[\w,\"'“‘] )(?:Always|Never|Don't|Do not)\b")  # begins a text within the sentence
+_TABLES = ("signs.tsv", "standing.tsv", "quoted.tsv")
+
+
+@lru_cache(maxsize=1)
+def _signs() -> dict[str, re.Pattern[str]]:
+    return {
+        name: re.compile("|".join(filter(None, (english, korean))), re.IGNORECASE)
+        for table in _TABLES
+        for name, english, korean in rows("memlayer.consolidation.rules", table)
+    }
+
+
+def find(name: str, text: str) -> re.Match[str] | None:
+    """Return where the text first shows the sign of that name."""
+    return _signs()[name].search(text)
+
+
+def has(name: str, text: str) -> bool:
+    """True if the text shows the sign of that name."""
+    return find(name, text) is not None
 
 
 class Said(NamedTuple):

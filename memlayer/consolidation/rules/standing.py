@@ -10,8 +10,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from memlayer.consolidation.rules.own_words import Said, Spoken, ends, is_plain, joints, spoken
-from memlayer.consolidation.rules.signs import find, has
+from memlayer.consolidation.rules.own_words import Said, Spoken, ends, find, has, is_plain, joints, spoken
 from memlayer.edge.capture.noise import is_noise
 from memlayer.text.sentences import SpokenSentence, trimmed
 from memlayer.text.terms import index_terms

@@ -16,6 +16,7 @@ from memlayer.daemon.tasks import code_check
 from memlayer.edge.home import registry
 from memlayer.give import working_set
 from memlayer.give.candidate import LeftOut
+from memlayer.growth import levels
 from memlayer.keep.keep import NO_CHANGE, Change
 from memlayer.model import GLOBAL
 from memlayer.ports import notes_in_force
@@ -26,6 +27,7 @@ from memlayer.wire.upkeep import EditCounts
 log = logging.getLogger(__name__)
 APART_S = 2.0  # between two writings: a long import changes memories many times a second
 Value = TypeVar("Value")
+LEVELS_EVERY_S = 3600.0  # uses come a few an hour, and a level moves in days
 EXTRA_EVERY_S = 60.0  # a document may be saved every few seconds while somebody writes it
 
 
@@ -65,6 +67,11 @@ def written(state: State, name: str, change: Callable[[], Value]) -> Value:
     return done
 
 
+def rules(state: State, change: Change) -> None:
+    """Tell of new rules, which a hook may wait for."""
+    state.rule_notices.consolidated(change)
+
+
 def starts(state: State, change: Change) -> None:
     """Renew recall's caches, the working sets and the marks of code."""
     services = state.services.result()
@@ -97,6 +104,21 @@ def _write_working_sets(state: State, services: Services, project_id: str) -> No
         registry.write_working_set(state.home, scope, block)
         if left_out != (state.derived.left_out.get(scope) or {}):
             state.derived.left_out.put(scope, left_out)
+
+
+def look_at_levels(state: State) -> None:
+    """Have levels computed an hour after the last time; no prompt waits."""
+    if state.is_open and state.times.is_due("levels", LEVELS_EVERY_S):
+        state.jobs.submit("levels", lambda: renew_levels(state))
+
+
+def renew_levels(state: State, project_id: str = "") -> None:
+    """Compute levels of a project, or of all. The writer's job."""
+    go_second()
+    services = state.services.result()
+    services.usages.shown()
+    levels.renew(services.keep, int(time.time() * 1000), project_id)
+    publish(state)
 
 
 def write(state: State) -> None:

@@ -12,10 +12,10 @@ from pathlib import Path
 from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.jobs import go_second
 from memlayer.daemon.resources.state import Progress, State, no_report
-from memlayer.daemon.tasks import derived, growth, lessons
+from memlayer.daemon.tasks import derived, lessons
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
-from memlayer.model import unix_ms
+from memlayer.model import Event, unix_ms
 from memlayer.records.sessions import Session
 from memlayer.topics import session_summary
 from memlayer.transcripts import branches, catch_up
@@ -57,6 +57,13 @@ def _take_waiting(state: State, left_out: Collection[str], progress: Progress = 
     if taken >= MANY:
         memory.give_back()
     return taken
+
+
+def heard(state: State, events: Sequence[Event]) -> None:
+    """Take note of new events. The writer's job."""
+    state.metrics.redacted(event.text for event in events)
+    state.rule_notices.heard(events)
+    state.waiting.unfollowed.update(event.session_id for event in events if event.kind == "assistant")
 
 
 def catch_up_tasks(state: State) -> None:
@@ -181,7 +188,7 @@ def settle(state: State, session: Session) -> None:
     _draw_outcomes(state, session)
     _sum_up(state, session)
     if session.project_id:
-        growth.renew(state, session.project_id)
+        derived.renew_levels(state, session.project_id)
         lessons.count_effects(state, session.id)
         lessons.refresh(state, session.project_id)
         derived.sync(state, session.project_id, recent=True)
