@@ -15,35 +15,14 @@ if TYPE_CHECKING:
     from typing import Any
 
 PATCH = "apply_patch"
-SHELLS = frozenset(
-    [
-        "bash",
-        "shell",
-        "exec_command",
-        "local_shell",
-        "container.exec",
-        "run_shell_command",
-        "run_terminal_cmd",
-        "powershell",
-        "run_terminal_command",
-        "run_terminal_command_v2",
-        "run_in_terminal",
-    ]
-)
-EDITORS = frozenset(
-    [
-        "edit",
-        "edit_file",
-        "edit_file_v2",
-        "multiedit",
-        "replace",
-        "search_replace",
-        "str_replace",
-        "strreplace",
-        "replace_string_in_file",
-        "insert_edit_into_file",
-    ]
-)
+SHELLS = frozenset((
+    "bash", "shell", "exec_command", "local_shell", "container.exec", "run_shell_command", "run_terminal_cmd",
+    "powershell", "run_terminal_command", "run_terminal_command_v2", "run_in_terminal",
+))  # fmt: skip
+EDITORS = frozenset((
+    "edit", "edit_file", "edit_file_v2", "multiedit", "replace", "search_replace", "str_replace", "strreplace",
+    "replace_string_in_file", "insert_edit_into_file",
+))  # fmt: skip
 WRITERS = frozenset(("write", "write_file", "create", "create_file"))
 _PATHS = ("file_path", "filePath", "path", "target_file", "absolute_path", "relativeWorkspacePath", "targetFile")
 _OLD = ("old_string", "oldString", "old_str")
