@@ -114,7 +114,7 @@ class Question:
         self._conversation = conversation
         self._services = services
         self._scope = scope
-        self._weight = services.retriever.terms.weights(self.query.terms)
+        self._weight = services.recall.retriever.terms.weights(self.query.terms)
 
     def by_fit(self, said: list[str]) -> list[str]:
         """Return a turn's utterances, the best match of the question first.
@@ -131,13 +131,13 @@ class Question:
     def rankings(self, rules: Any) -> dict[str, Ranked]:
         """Method -> memory ids."""
         services, query = self._services, self.query
-        embedder = services.retriever.embedder()
+        embedder = services.recall.retriever.embedder()
         assert embedder is not None
         words = services.store.search_text(query.terms, self._scope, LIMIT) if query.terms else []
         near = services.store.search_vector(
             embedder.embed_query(query.text), embedder.fingerprint, self._scope, LIMIT
         )  # fmt: skip
-        fused = services.retriever.search(query, self._scope, LIMIT, rules.weights)
+        fused = services.recall.retriever.search(query, self._scope, LIMIT, rules.weights)
         return {
             "memlayer": [chunk.memory_id for chunk, _ in fused],
             "BM25 alone": _memories(words),

@@ -113,7 +113,6 @@ class Services:
     store: Store
     keep: Keep
     ingest: Ingest
-    retriever: Retriever
     recall: Recall
     tasks: TaskBook
     forget: Forget
@@ -124,7 +123,6 @@ class Services:
     exports: Exports
     usages: UsageLog
     readings: ReadingLog
-    keeper: NoteKeeper
     reader: SessionReader | None
     sharing: Sharing
     teams: Teams
@@ -203,13 +201,12 @@ def open_services(
         extra=extra,
         rules=FileRules(settings.files.enabled, settings.files.location == "project"),
     )
-    keeper = NoteKeeper(keep, tasks)
     return Services(
-        store=store, keep=keep, ingest=ingest, retriever=retriever, recall=recall, tasks=tasks, forget=forget,
+        store=store, keep=keep, ingest=ingest, recall=recall, tasks=tasks, forget=forget,
         retention=retention, consolidator=consolidator, files=files,
         exports=Exports(keep, projects, sessions),
         imports=ImportLog(Path(paths.cache(home)) / "imports.sqlite"), usages=usages, readings=readings,
-        keeper=keeper, reader=session_reader(settings, home, store, keeper),
+        reader=session_reader(settings, home, store, NoteKeeper(keep, tasks)),
         sharing=Sharing(home, keep, projects, process.in_writer, process.forget, process.arrived),
         teams=Teams(home, keep, projects, process.in_writer, process.arrived),
     )  # fmt: skip

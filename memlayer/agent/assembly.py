@@ -73,7 +73,8 @@ def project_notes(folder: str) -> str:
     for home in dict.fromkeys((root, Path(places.real(folder)))):
         for name in NOTES:
             path = Path(os.path.realpath(home / name))  # a link may lead out of the project
-            text = _text(path) if root in path.parents else ""
+            raw = paths.read_start(str(path), MAX_BYTES, follow_links=False) if root in path.parents else b""
+            text = plain(raw.decode("utf-8", "replace")).strip()
             if not text or text in seen or left <= 0:
                 continue
             seen.add(text)
@@ -82,10 +83,6 @@ def project_notes(folder: str) -> str:
             shown = _name(os.path.relpath(home / name, root)).replace('"', "'")
             parts.append('<project_note file="%s">\n%s\n</project_note>' % (shown, _FORGED.sub("&lt;", kept)))
     return "\n".join([_HEADER, *parts]) if parts else ""
-
-
-def _text(path: Path) -> str:
-    return plain(paths.read_start(str(path), MAX_BYTES, follow_links=False).decode("utf-8", "replace")).strip()
 
 
 def _name(text: str) -> str:

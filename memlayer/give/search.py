@@ -17,7 +17,8 @@ from memlayer.give.outcomes import Matter, Outcomes, matter_of, outcome_of, told
 from memlayer.give.own_statements import statements
 from memlayer.give.precedence import MAX_SENTENCES, DatedText, is_newer_value, ordered, under_notes
 from memlayer.give.query import Query
-from memlayer.give.retriever import Retriever, Score, Weights
+from memlayer.give.recall import RecallRules
+from memlayer.give.retriever import Retriever, Score
 from memlayer.give.snippet import snippet, states_something
 from memlayer.kinds import Author, Category, Kind
 from memlayer.model import Chunk, Event, Memory, Scope, citation_of, replace, turn_memory_id
@@ -159,11 +160,13 @@ class Counted(NamedTuple):
 class Search:
     """Search for a user: no gate, no guess at intent."""
 
-    store: Store
     retriever: Retriever
     outcomes: Outcomes
-    weights: Weights
-    candidates: int
+    rules: RecallRules
+
+    @property
+    def store(self) -> Store:
+        return self.retriever.store
 
     def find(
         self, query: Query, scope: Scope, filters: Filters, limit: int, min_score: float, path_of: PathOf
@@ -188,12 +191,12 @@ class Search:
     def _found(
         self, query: Query, scope: Scope, filters: Filters, limit: int, min_score: float, path_of: PathOf
     ) -> Counted:
-        candidates = FILTERED_CANDIDATES if filters.is_any else max(self.candidates, limit)
+        candidates = FILTERED_CANDIDATES if filters.is_any else max(self.rules.candidates, limit)
         extra: dict[str, str] = {"category": filters.category} if filters.category else {}
         narrowed = replace(scope, session_id=filters.session_id, extra=extra)
         ranked = [
             (chunk, score)
-            for chunk, score in self.retriever.search(query, narrowed, candidates, self.weights)
+            for chunk, score in self.retriever.search(query, narrowed, candidates, self.rules.weights)
             if (filters.is_named or is_hit(score))
             and score.relevance >= min_score
             and filters.admits_time(chunk.at_ms)

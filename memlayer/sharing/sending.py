@@ -4,11 +4,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from memlayer.keep.keep import Keep
 from memlayer.kinds import KINDS
 from memlayer.model import Event, Memory, Usage
-from memlayer.ports import Store
 from memlayer.records.projects import Projects
-from memlayer.records.tombstones import Tombstones
 from memlayer.sharing.channel import Channel
 from memlayer.sharing.ledger import (
     GONE,
@@ -36,13 +35,13 @@ Shared = Event | Memory | Usage
 Draft = list[tuple[Shared, bytes]]  # rows of an object that is to be written, with digest_of
 
 
-def is_shared(row: Shared, tombstones: Tombstones) -> bool:
+def is_shared(row: Shared, keep: Keep) -> bool:
     """Return whether a row travels.
 
     Not: pieces of files on this machine, colleagues' notes, memories that the book makes of task events, forgotten
     rows.
     """
-    if row.id in tombstones:
+    if row.id in keep.tombstones:
         return False
     if isinstance(row, Memory):
         return not KINDS[row.known_kind].is_local
@@ -53,9 +52,8 @@ def is_shared(row: Shared, tombstones: Tombstones) -> bool:
 class Sending:
     """Push of one home. Called from one thread."""
 
-    store: Store
+    keep: Keep
     projects: Projects
-    tombstones: Tombstones
 
     def push(self, channel: Channel) -> None:
         """Send all that the share lacks. Raises ShareError, StoreError."""
@@ -71,7 +69,7 @@ class Sending:
 
     def to_send(self, ledger: Ledger) -> int:
         """Count the rows and tombstones that wait."""
-        waiting = ledger.unsent_gone(self.tombstones.ids())
+        waiting = ledger.unsent_gone(self.keep.tombstones.ids())
         self._scan(ledger, lambda row, digest: waiting.append(row.id))
         return len(waiting)
 
@@ -85,7 +83,7 @@ class Sending:
             for row in batch:
                 key, digest = key_of(row), digest_of(row)
                 is_known = key in known and known[key].digest == digest
-                if is_known or not is_shared(row, self.tombstones):
+                if is_known or not is_shared(row, self.keep):
                     continue
                 if isinstance(row, Usage) and "m" + row.memory_id not in used:
                     continue
@@ -93,7 +91,7 @@ class Sending:
                     sent.add(key)
                 consume(row, digest)
 
-        self.store.scan(rows)
+        self.keep.store.scan(rows)
 
     def _drafts(self, ledger: Ledger) -> list[Draft]:
         """Return up to COMMIT_OBJECTS objects of new rows."""
@@ -149,7 +147,7 @@ class Sending:
     def _send_gone(self, channel: Channel) -> None:
         """Send tombstones."""
         ledger = channel.ledger
-        new, number = ledger.unsent_gone(self.tombstones.ids()), ledger.last(GONE) + 1
+        new, number = ledger.unsent_gone(self.keep.tombstones.ids()), ledger.last(GONE) + 1
         if new or number == 1:
             span, merged = _next(channel, GONE, number)
             gone = [*new, *(id_ for content in channel.read(channel.machine, merged) for id_ in content.gone)]
@@ -208,7 +206,7 @@ class Sending:
         return [line for line in lines.values() if not self._is_gone(line)]
 
     def _is_gone(self, line: dict[str, Any]) -> bool:
-        return any(id_ in self.tombstones for id_ in ids_in(line))
+        return any(id_ in self.keep.tombstones for id_ in ids_in(line))
 
 
 def _covered(spans: Iterable[ObjectName], log: str) -> set[int]:

@@ -184,7 +184,7 @@ class Taking:
             incoming, version = versions.pop(key, None), known.get(key)
             if (
                 incoming is None
-                or not is_shared(row, self.tombstones)
+                or not is_shared(row, self.keep)
                 or any(source in self.tombstones for source in row.source_ids)
                 or (mine is None and self.tombstones.covers_memory(row))
             ):
@@ -388,7 +388,7 @@ class Sharing:
 
     @property
     def sending(self) -> Sending:
-        return Sending(self.keep.store, self.projects, self.keep.tombstones)
+        return Sending(self.keep, self.projects)
 
     @property
     def taking(self) -> Taking:

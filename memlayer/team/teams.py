@@ -16,7 +16,7 @@ from memlayer.keep.keep import Keep
 from memlayer.kinds import Ended
 from memlayer.memory_files.folders import digest_of
 from memlayer.model import GLOBAL, Memory, replace, team_session
-from memlayer.ports import MemoryQuery, Store, memories_by_id
+from memlayer.ports import MemoryQuery, memories_by_id
 from memlayer.records.projects import Projects, git_setting
 from memlayer.sharing.engine import shown
 from memlayer.team.note import Refused, TeamNote, id_of, name_of, promoted, read_note
@@ -57,10 +57,6 @@ class Teams:
     in_writer: Callable[[str, Callable[[], Any]], Any] = lambda name, job: job()
     on_taken: Callable[[], object] = lambda: None
     _lock: threading.RLock = field(default_factory=threading.RLock)
-
-    @property
-    def store(self) -> Store:
-        return self.keep.store
 
     def set_up(self, project_id: str, address: str, author: str = "", *, by_hand: bool = False) -> None:
         """Begin or join a team, and take its notes in.
@@ -177,7 +173,7 @@ class Teams:
     def _own(self, project_id: str, team: Team) -> Iterator[TeamNote]:
         """Yield the promoted notes that still hold; others are taken back."""
         keys = self._keys(project_id)
-        for row in memories_by_id(self.store, team.promoted).values():
+        for row in memories_by_id(self.keep.store, team.promoted).values():
             if not row.holds:
                 continue
             try:
@@ -199,7 +195,7 @@ class Teams:
         self, project_id: str, team: Team, found: Sequence[NoteFile], left_out: Counter[str]
     ) -> Iterator[tuple[str, TeamNote]]:
         """Yield colleagues' notes on this project, with whose objects hold them."""
-        own = {*memories_by_id(self.store, (id_of(name) for _, name, _ in found))}
+        own = {*memories_by_id(self.keep.store, (id_of(name) for _, name, _ in found))}
         own |= {*map(id_of, team.written), *team.promoted}
         for writer, name, data in found:
             if writer == team.writer or id_of(name) in own:
@@ -223,7 +219,7 @@ class Teams:
         return TeamPulled(notes=len(wanted), new=len(fresh), gone=len(gone))
 
     def _held(self, project_id: str) -> list[Memory]:
-        return self.store.memories(MemoryQuery(session_id=team_session(project_id), limit=EVERYTHING))
+        return self.keep.store.memories(MemoryQuery(session_id=team_session(project_id), limit=EVERYTHING))
 
     # -- where
 

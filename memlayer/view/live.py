@@ -110,7 +110,8 @@ class Live:
                     before = state
                 is_wanted = any(page.wants("events") for page in self._pages)
                 if status and is_wanted and time.monotonic() - moved_s < SETTLE_S:
-                    rows = await run_in_threadpool(self._events, seen_ms)
+                    asked = record_ops.Events(since_ms=seen_ms, limit=MAX_EVENTS)
+                    rows = (await run_in_threadpool(self._source.ask, asked)).events
                     new = [row for row in reversed(rows) if row.id not in known]
                     known = {row.id for row in rows}
                     for row in new:
@@ -118,9 +119,6 @@ class Live:
                         self._tell("events", told.fields(), row)
                     seen_ms = max([seen_ms, *(row.at_ms for row in rows)])
             await asyncio.sleep(LOOK_S)
-
-    def _events(self, since_ms: int) -> list[record_ops.StoredEvent]:
-        return self._source.ask(record_ops.Events(since_ms=since_ms, limit=MAX_EVENTS)).events
 
     def _tell(self, channel: str, data: Mapping[str, Any], row: record_ops.StoredEvent | None = None) -> None:
         for page in list(self._pages):

@@ -111,7 +111,7 @@ class SharedHome:
         rules = compose.Rules.of(self.settings).recall
         from memlayer.give.query import typed_query  # a process of an older version has no such room
 
-        hits = self.services.retriever.search(typed_query(words), Scope(None), 1000, rules.weights)
+        hits = self.services.recall.retriever.search(typed_query(words), Scope(None), 1000, rules.weights)
         ranked = sorted(hits, key=lambda hit: (-round(hit[1].score, 9), hit[0].memory_id))
         return [chunk.memory_id for chunk, _ in ranked[:10]]
 

@@ -124,13 +124,10 @@ def _as_text(message: Message) -> str:
     if isinstance(message, ToolResults):
         return "\n".join("[Result of %s] %s" % (result.name, result.text) for result in message.results)
     if isinstance(message, AssistantToolCalls):
-        called = ["[Call of %s] %s" % (call.name, _arguments(call.arguments)) for call in message.calls]
+        arguments = [json.dumps(call.arguments, ensure_ascii=False, default=dict) for call in message.calls]
+        called = ["[Call of %s] %s" % (call.name, sent) for call, sent in zip(message.calls, arguments, strict=True)]
         return "\n".join(["Assistant: " + message.text, *called])
     return "%s: %s" % (message.role.capitalize(), message.words or message.text)
-
-
-def _arguments(arguments: object) -> str:
-    return json.dumps(arguments, ensure_ascii=False, default=dict)
 
 
 def _line(text: str, max_chars: int) -> str:

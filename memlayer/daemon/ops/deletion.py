@@ -99,7 +99,7 @@ def _worded(state: State, services: Services, query: str, within: Selection) -> 
     Where none does, those near the words in meaning come as well.
     """
     scope = Scope((within.project_id,) if within.project_id else None)
-    hits = services.retriever.search(typed_query(query), scope, MOST_RANKED, state.rules.recall.weights)
+    hits = services.recall.retriever.search(typed_query(query), scope, MOST_RANKED, state.rules.recall.weights)
     places = {chunk.memory_id: place for place, (chunk, _) in enumerate(hits)}
     memories = sorted(services.forget.select(within), key=lambda memory: places.get(memory.id, len(places)))
     held = holding(query, services.forget.texts(memories))

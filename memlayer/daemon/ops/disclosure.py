@@ -23,7 +23,7 @@ from memlayer.give.search import Filters, Search
 from memlayer.keep import keep
 from memlayer.kinds import CATEGORIES, NOTED, Category, Kind, category_named
 from memlayer.model import Memory, Scope, replace, turn_memory_id
-from memlayer.ports import MemoryQuery, Store, memories_by_id
+from memlayer.ports import MemoryQuery, memories_by_id
 from memlayer.records.usages import sessions_citing, uses_within
 from memlayer.text.context_block import bare_id, day_of, flatten
 from memlayer.turns.outcome import call_of, from_calls
@@ -95,15 +95,15 @@ def counted_entries(
     if scope.project_ids == ():
         return [], 0
     query = typed_query(query_text)
-    finder = Search(services.store, services.retriever, services.recall.outcomes, rules.weights, rules.candidates)
+    finder = Search(services.recall.retriever, services.recall.outcomes, rules)
     hits, total = finder.counted(query, scope, filters, limit, 0.0, lambda _: "")
-    newer = _successors(services.store, [hit.memory for hit in hits])
-    rarity = services.retriever.terms.weights(query.terms)
+    successors = memories_by_id(services.store, filter(None, (hit.memory.superseded_by for hit in hits)))
+    rarity = services.recall.retriever.terms.weights(query.terms)
     entries = [
         IndexEntry(
             hit.memory,
             mark_of(hit.memory) + hit.told(rarity, 2 * disclosure.SUMMARY_CHARS, 1),
-            newer=hit.newer or newer.get(hit.memory.superseded_by, ""),
+            newer=hit.newer or (after.citation if (after := successors.get(hit.memory.superseded_by)) else ""),
         )
         for hit in hits
     ]
@@ -274,9 +274,3 @@ def _detail(state: State, memory: Memory) -> Detail:
         [(use.session_id, day_of(use.at_ms)) for use in sessions_citing(store, memory.id)],
         [neighbour.told for neighbour in services.tasks.graph.neighbours(memory.id)],
     )
-
-
-def _successors(store: Store, memories: list[Memory]) -> dict[str, str]:
-    """Id -> citation of the memories in the place of these."""
-    ids = {memory.superseded_by for memory in memories if memory.superseded_by}
-    return {id_: memory.citation for id_, memory in memories_by_id(store, ids).items()}

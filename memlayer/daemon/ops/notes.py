@@ -17,12 +17,12 @@ from memlayer.indexing.retracted import not_left
 from memlayer.kinds import STORIES, Author, Category
 from memlayer.notes import checks
 from memlayer.notes.answer import MAX_FILES, DraftNote
-from memlayer.notes.keeper import MAX_OWN, Kept
+from memlayer.notes.keeper import MAX_OWN, Kept, NoteKeeper
 from memlayer.notes.reader import MAX_EVENTS, SessionReader, is_session_over, unread_turns
 from memlayer.notes.reading_log import Reading
 from memlayer.notes.request import MAX_ANSWER_TOKENS, first_part
 from memlayer.notes.session_turns import is_worth_reading, turns_of
-from memlayer.ports import MemoryQuery, Store, notes_in_force
+from memlayer.ports import MemoryQuery, notes_in_force
 from memlayer.records.sessions import Session
 from memlayer.text.context_block import bare_id, flatten
 from memlayer.turns.outcome import output_of
@@ -60,6 +60,7 @@ def notes(state: State, arguments: ops.Notes, progress: Progress) -> NotesState:
         services.reader.try_once()
     use, status = compose.model_use(chosen, state.home), reading.status(state)
     by_session = chosen.consolidation.by_session
+    core = services.store.memories(MemoryQuery(category=Category.CORE, limit=MAX_TURNS)) if by_session else []
     return NotesState.of(
         status,
         use=use,
@@ -67,13 +68,8 @@ def notes(state: State, arguments: ops.Notes, progress: Progress) -> NotesState:
         is_allowed=reading.is_allowed(Session("", project_dir=arguments.project_dir)),
         why=status.why or use.lacks or use.problem,
         by_session=by_session and chosen.notes.enabled,
-        own_notes=_own_notes(services.store) if by_session else 0,
+        own_notes=sum(row.by is Author.MODEL and row.is_note for row in core),
     )
-
-
-def _own_notes(store: Store) -> int:
-    rows = store.memories(MemoryQuery(category=Category.CORE, limit=MAX_TURNS))
-    return sum(row.by is Author.MODEL and row.is_note for row in rows)
 
 
 # -- notes that a session's own model writes
@@ -123,7 +119,7 @@ def _keep_own(state: State, session: Session, note: DraftNote) -> Kept:
     for event in events:
         if event.kind == "tool" and (output := output_of(event.text, event.detail)):
             seen[event.prompt_id] = "\n".join(filter(None, (seen.get(event.prompt_id), clean(output))))
-    kept = services.keeper.keep_own(session, turns, seen, note)
+    kept = NoteKeeper(services.keep, services.tasks).keep_own(session, turns, seen, note)
     log = services.readings.get(session.id)
     log.project_id, at_ms = session.project_id, int(time.time() * 1000)
     log.event_ids = list(dict.fromkeys([*log.event_ids, *(event_id for turn in turns for event_id in turn.event_ids)]))

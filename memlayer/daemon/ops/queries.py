@@ -83,7 +83,9 @@ def _candidate(candidate: Candidate, recalled: Recalled, services: compose.Servi
     """Return a candidate; services: None where nobody reads those left out."""
     text = candidate.snippet
     if not text and recalled.query and services is not None:  # left out: a short look at it
-        text = snippet(candidate.chunk.text, services.retriever.terms.weights(recalled.query.terms), LEFT_OUT_CHARS)
+        text = snippet(
+            candidate.chunk.text, services.recall.retriever.terms.weights(recalled.query.terms), LEFT_OUT_CHARS
+        )
     return ops.Candidate.of(
         candidate,
         score=candidate.score.score,
@@ -114,12 +116,12 @@ def search(state: State, arguments: ops.Search, progress: Progress) -> ops.Hits:
         is_named=is_named,
     )
     rules = state.rules.recall
-    finder = Search(services.store, services.retriever, services.recall.outcomes, rules.weights, rules.candidates)
+    finder = Search(services.recall.retriever, services.recall.outcomes, rules)
     hits = finder.find(
         query, scope, filters, arguments.limit, arguments.min_score, lambda memory: lines.of(memory).path
     )
     mode, why = state.mode()  # as it is after the query was embedded, or not
-    rarity = services.retriever.terms.weights(query.terms)
+    rarity = services.recall.retriever.terms.weights(query.terms)
     marks = code_check.of_folder(state, arguments.project_dir)
 
     def row(hit: Found) -> ops.Hit:
@@ -164,11 +166,6 @@ def show(state: State, arguments: ops.Show, progress: Progress) -> ops.Matches:
     )
 
 
-def _turns(store: Store, ids: Sequence[str]) -> list[Memory]:
-    """Return the memories of turns, oldest first."""
-    return sorted(memories_by_id(store, ids).values(), key=lambda row: row.at_ms)
-
-
 def _match(state: State, services: compose.Services, memory: Memory) -> ops.Shown:
     store = services.store
     events = store.events(ids=memory.source_ids)
@@ -176,6 +173,7 @@ def _match(state: State, services: compose.Services, memory: Memory) -> ops.Show
     around = keep.turns_around(store, turn, NEIGHBOURS) if turn is not None else []
     older = store.memories(MemoryQuery(superseded_by=[memory.id]))
     newer = store.memories(MemoryQuery(ids=[memory.superseded_by])) if memory.superseded_by else []
+    said_again = memories_by_id(store, services.tasks.graph.said_again(memory.id)).values()
     return ops.Shown(
         memory=memory_row(state, memory),
         newer=[memory_row(state, version) for version in newer],
@@ -185,7 +183,7 @@ def _match(state: State, services: compose.Services, memory: Memory) -> ops.Show
         quotes=_quotes(memory, events),
         growth=_growth(store, memory),
         missing=services.forget.missing(memory, [event.id for event in events]),
-        said_again=[memory_row(state, turn) for turn in _turns(store, services.tasks.graph.said_again(memory.id))],
+        said_again=[memory_row(state, turn) for turn in sorted(said_again, key=lambda row: row.at_ms)],
         beside=[neighbour.told for neighbour in services.tasks.graph.neighbours(memory.id)],
         neighbours=[
             ops.Neighbour.of(near, text=marked_text(near), mine=turn is not None and near.id == turn.id)

@@ -205,7 +205,7 @@ def save_small(state: State) -> None:
     state.metrics.save()
     if state.is_open:
         services = state.services.result()
-        services.retriever.terms.save(Path(paths.cache(state.home)) / "terms.bin")
+        services.recall.retriever.terms.save(Path(paths.cache(state.home)) / "terms.bin")
         derived.publish(state)
         derived.write(state)
 

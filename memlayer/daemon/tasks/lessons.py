@@ -30,15 +30,11 @@ def refresh(state: State, project_id: str) -> None:
         return
     state.derived.at_action.lessons[project_id] = at_action.read_lessons(state.services.result().store, project_id)
     signs = [sign for rows in state.derived.at_action.lessons.values() for sign in sorted(rows.signs)][:MAX_SIGNS]
+    sent = [json.dumps(sign, ensure_ascii=False)[1:-1].replace("\n", " ") for sign in signs]  # as in the host's JSON
     try:
-        paths.write_whole(paths.actions(state.home), "\n".join(map(_as_sent, signs)).encode("utf-8", "replace"))
+        paths.write_whole(paths.actions(state.home), "\n".join(sent).encode("utf-8", "replace"))
     except OSError as bad:
         log.warning("the words of lessons are not written: %s", bad.strerror)
-
-
-def _as_sent(sign: str) -> str:
-    """A word as it stands in the host's JSON."""
-    return json.dumps(sign, ensure_ascii=False)[1:-1].replace("\n", " ")
 
 
 def count_effects(state: State, session_id: str) -> None:

@@ -42,8 +42,7 @@ def noted(memory: TurnsInMemory, text: str, session: str, kind: str = "attempt",
 
 
 def hits(memory: TurnsInMemory, query: str, filters: Filters | None = None, limit: int = 20) -> list[Found]:
-    rules = RecallRules()
-    finder = Search(memory.store, memory.recall.retriever, memory.outcomes, rules.weights, rules.candidates)
+    finder = Search(memory.recall.retriever, memory.outcomes, RecallRules())
     scope = Scope((memory.projects.resolve(PROJECT)[0],))
     return finder.find(typed_query(query), scope, filters or Filters(), limit, 0.0, lambda _: "")
 
