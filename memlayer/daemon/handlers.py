@@ -1,4 +1,4 @@
-"""The hooks' handlers, by operation."""
+"""The hooks' handlers: one for each row of edge.hook_rows."""
 
 from collections.abc import Callable
 

@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 
 from memlayer.edge.capture import spool
-from memlayer.edge.hook.main import DEADLINE_S
+from memlayer.edge.hook_rows import HOOKS
 from memlayer.edge.ipc import protocol
 from tests.support.processes import HookRunner
 from tests.support.witness import BARE, ROOT, Witness
@@ -192,7 +192,7 @@ def fastest(hook: HookRunner, stem: str, limit_s: float = 0.0, size: int = 0) ->
 def test_hooks_survive_broken_daemon(hook: HookRunner, home: Path, bare_s: float, behaviour: str, stem: str) -> None:
     (home / "wake.stamp").touch()
     with daemon_that(home, BEHAVIOURS[behaviour]):
-        limit_s = DEADLINE_S[stem] + bare_s + OVERHEAD_S
+        limit_s = HOOKS[stem].wait_s + bare_s + OVERHEAD_S
         assert fastest(hook, stem, limit_s) <= limit_s
     assert all(event is not None for event, _ in map(spool.load, spool.waiting(str(home))))
 
@@ -215,7 +215,7 @@ def test_prompt_larger_than_socket(hook: HookRunner, home: Path) -> None:
     """
     size = 3_000_000
     own_s = fastest(hook, "user_prompt_submit", size=size)  # the cost of such a text without a daemon
-    limit_s = DEADLINE_S["user_prompt_submit"] + own_s + OVERHEAD_S
+    limit_s = HOOKS["user_prompt_submit"].wait_s + own_s + OVERHEAD_S
     with daemon_that(home, None):
         assert fastest(hook, "user_prompt_submit", limit_s, size=size) <= limit_s
 

@@ -16,7 +16,7 @@ import pytest
 from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import MAX_EVENT_CHARS, spool_event
 from memlayer.edge.home import paths
-from memlayer.edge.hook.main import DEADLINE_S
+from memlayer.edge.hook_rows import HOOKS
 from tests.support.crowd import Crowd, gauge, turn_texts
 from tests.support.witness import Witness
 
@@ -78,7 +78,7 @@ def test_five_megabytes_of_prompt_and_answer(witness: Witness, project: Path) ->
     for number, (stem, session) in enumerate((("user_prompt_submit", "s1"), ("stop", "s1"))):
         called = witness.call(stem, project, session, "p1", "%d %s" % (number, text))
         # The bound of a hook: it may have to redact those 5 MB by itself, after its deadline.
-        assert called.took_s < DEADLINE_S[stem] + 3.0
+        assert called.took_s < HOOKS[stem].wait_s + 3.0
     witness.client.call("flush", {"wait": True}, deadline_s=120)
     after = gauge(witness, Crowd(witness, [project], 0, 0))
     assert after is not None and after.rss_bytes < before.rss_bytes + EXTRA_BYTES
@@ -112,7 +112,7 @@ def test_spool_of_thousands(witness: Witness, project: Path) -> None:
         slow.append(called.took_s)
         time.sleep(0.2)
     slow.sort()
-    assert slow[len(slow) // 2] < DEADLINE_S["user_prompt_submit"] + 0.15
+    assert slow[len(slow) // 2] < HOOKS["user_prompt_submit"].wait_s + 0.15
     witness.client.call("flush", {"wait": True}, deadline_s=500)
     found = gauge(witness, Crowd(witness, [project], 0, 0))
     assert found is not None and found.rss_bytes < 600 * MB

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.edge.hook.main import ASKING, DEADLINE_S
+from memlayer.edge.hook_rows import HOOKS
 from tests.support.processes import Daemon, HookRunner
 
 OWN = {
@@ -18,6 +18,7 @@ OWN = {
     "memlayer.edge",
     "memlayer.edge.hook",
     "memlayer.edge.hook.main",
+    "memlayer.edge.hook_rows",
     "memlayer.edge.home",
     "memlayer.edge.ipc",
     "memlayer.edge.ipc.protocol",
@@ -51,16 +52,14 @@ def imported_by(hook: HookRunner, name: str, *host: str) -> set[str]:
 
 def test_hook_imports_little_with_daemon(daemon: Daemon, hook: HookRunner) -> None:
     daemon.settle()
-    for name in DEADLINE_S:
+    for name in (stem for stem, row in HOOKS.items() if row.wait_s):
         found = imported_by(hook, name)
         assert found >= OWN, name
         assert found - OWN <= BUILT_IN, name
         assert imported_by(hook, name, "codex") == found, name
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in DEADLINE_S if name not in (*ASKING, "task_created", "task_completed")]
-)
+@pytest.mark.parametrize("name", [stem for stem, row in HOOKS.items() if row.kind not in ("", "task")])
 def test_hook_imports_cheaply_without_daemon(hook: HookRunner, name: str, tmp_path: Path) -> None:
     runtime = tmp_path / "runtime"
     (runtime / "bin").mkdir(parents=True)
@@ -74,7 +73,7 @@ def test_hook_imports_cheaply_without_daemon(hook: HookRunner, name: str, tmp_pa
     assert (hook.home / "wake.stamp").exists()
 
 
-@pytest.mark.parametrize("name", ASKING)
+@pytest.mark.parametrize("name", [stem for stem, row in HOOKS.items() if row.wait_s and not row.kind])
 def test_asking_hook_is_silent_without_daemon(hook: HookRunner, name: str) -> None:
     found = imported_by(hook, name)
     assert "memlayer.edge.hook.fallback" not in found and hook.spooled == []

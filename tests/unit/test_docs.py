@@ -11,7 +11,7 @@ import pytest
 from memlayer import __version__
 from memlayer.cli.app import cli
 from memlayer.config.model import keys
-from memlayer.edge.hook.main import DEADLINE_S
+from memlayer.edge.hook_rows import HOOKS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("models/*.md")])
@@ -137,7 +137,7 @@ def test_hooks_page_with_deadlines() -> None:
         stem = groups[0]["hooks"][0]["command"].split('run" ')[1].split()[0]
         row = next(line for line in page.splitlines() if line.startswith("| `%s`" % event))
         assert "`hooks/%s.py`" % stem in row
-        assert ("| %g s |" % DEADLINE_S[stem] if stem in DEADLINE_S else "| - |") in row
+        assert ("| %g s |" % HOOKS[stem].wait_s if HOOKS[stem].wait_s else "| - |") in row
         assert "\n## %s\n" % event in page
     assert len(re.findall(r"^\| `[A-Z]", page, re.MULTILINE)) == len(registered)
 

@@ -13,8 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from memlayer.daemon.handlers import ASKING, HANDLERS
+from memlayer.daemon.hook_call import Handler
+from memlayer.edge.capture.hosts import HOSTS
 from memlayer.edge.capture.payload import read_payload
-from memlayer.edge.hook.main import ASKING, DEADLINE_S, EXPANSION
+from memlayer.edge.hook_rows import HOOKS
 from memlayer.kinds import Category, Kind
 from memlayer.text.word_lists import words
 from tests.support.tables import tables
@@ -36,7 +39,7 @@ BARE = [
     ROOT / "memlayer" / (stem + ".py")
     for stem in ("cli/__init__", "cli/doctor/bare", "cli/doctor/checks", "cli/terminal/output", "text/context_block")
 ]
-HOOKS = json.loads((ROOT / "hooks.json").read_text(encoding="utf-8"))["hooks"]
+REGISTERED = json.loads((ROOT / "hooks.json").read_text(encoding="utf-8"))["hooks"]
 MAX_LINES = 600
 MAX_MODULES = 16
 MAX_HOOK_LINES = 15
@@ -93,7 +96,7 @@ OTHER_MEANINGS = {
     "memlayer/config/consolidation.py": {"turn"},
     "memlayer/consolidation/rules/extraction.py": {"cause"},
     "memlayer/edge/capture/payload.py": {"decision", "task", "run"},
-    "memlayer/edge/capture/spool.py": {"task"},
+    "memlayer/edge/hook_rows.py": {"task"},
     "memlayer/tasks/book.py": {"task"},
     "memlayer/tasks/keys.py": {"task"},
     "memlayer/wire/tools.py": {"turn"},
@@ -144,13 +147,29 @@ def test_both_manifests_are_the_same_bytes_and_no_links() -> None:
     assert not read_by_the_host.is_symlink()  # newer hosts refuse a link
 
 
-def test_scripts_handlers_launcher_and_registered_events_are_the_same_hooks() -> None:
+def test_scripts_launcher_and_registered_events_are_the_rows_of_hooks() -> None:
     scripts = {path.stem for path in (ROOT / "hooks").glob("*.py")}
-    assert scripts == {snake(event) for event in HOOKS}
-    assert scripts == {*DEADLINE_S, EXPANSION}
+    assert scripts == HOOKS.keys()
+    assert [snake(event) for event in REGISTERED] == list(HOOKS)
+    assert [row.event for row in HOOKS.values()] == list(REGISTERED)
     launcher = re.search(r"case \$\{1:-\} in ([^)]+)\)", (ROOT / "hooks" / "run").read_text(encoding="utf-8"))
     assert launcher is not None
     assert scripts == {word.strip() for word in launcher.group(1).split("|")}
+    for script in scripts:
+        assert '\nrun("%s")\n' % script in (ROOT / "hooks" / (script + ".py")).read_text(encoding="utf-8")
+
+
+def test_daemon_and_hosts_know_each_row_of_hooks() -> None:
+    """One forgotten would be an unknown operation, an answer that no model sees, or an event in quarantine."""
+    assert {"hook." + stem for stem, row in HOOKS.items() if row.kind} == HANDLERS.keys()
+    assert {"hook." + stem for stem, row in HOOKS.items() if row.wait_s and not row.kind} == ASKING.keys()
+    read = {stem for host in HOSTS.values() for stem in (*host.reads, *host.plain)}
+    answered = {
+        op.removeprefix("hook.")
+        for op in (*ASKING, *(op for op, row in HANDLERS.items() if row.answer != Handler().answer))
+    }
+    assert read == answered - {"stop"} <= HOOKS.keys()  # a Stop tells the person alone, or has the model go on
+    assert {hook for host in HOSTS.values() for hook, _, _ in host.hooks.values()} <= HOOKS.keys()
     said = json.dumps(
         {
             "session_id": "s", "prompt": "물어본 것", "last_assistant_message": "answered", "source": "startup",
@@ -158,19 +177,18 @@ def test_scripts_handlers_launcher_and_registered_events_are_the_same_hooks() ->
             "task_subject": "배포",
         }
     )  # fmt: skip
-    for script in DEADLINE_S.keys() - {*ASKING}:
-        assert read_payload(script, said.encode(), project_dir="/p", at_ms=1).event is not None, script
-    for script in scripts:
-        assert '\nrun("%s")\n' % script in (ROOT / "hooks" / (script + ".py")).read_text(encoding="utf-8")
+    for stem, row in HOOKS.items():
+        event = read_payload(stem, said.encode(), project_dir="/p", at_ms=1).event if row.kind else None
+        assert (event and event["kind"]) == (row.kind or None), stem
 
 
-@pytest.mark.parametrize("event", HOOKS)
+@pytest.mark.parametrize("event", REGISTERED)
 def test_a_registered_event_runs_its_own_script_and_is_known_to_the_oldest_host(event: str) -> None:
     assert event in KNOWN_EVENTS
-    commands = [hook for group in HOOKS[event] for hook in group["hooks"]]
+    commands = [hook for group in REGISTERED[event] for hook in group["hooks"]]
     assert [hook["type"] for hook in commands] == ["command"]
     assert commands[0]["command"] == 'sh "${CLAUDE_PLUGIN_ROOT}/hooks/run" %s 2>/dev/null || true' % snake(event)
-    assert DEADLINE_S.get(snake(event), 0) < commands[0]["timeout"] <= 10
+    assert HOOKS[snake(event)].wait_s < commands[0]["timeout"] <= 10
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "hooks").glob("*.py")), ids=name)

@@ -9,20 +9,16 @@ from __future__ import annotations
 import json
 
 from memlayer.edge.capture import rollout
+from memlayer.edge.hook_rows import HOOKS
 
 TYPE_CHECKING = False  # for type checkers: importing `typing` costs a hook milliseconds
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-_SILENT = ("pre_compact", "post_compact", "session_end")  # nobody reads a line there, or the summarizer does
 FIELD = "host"  # of a payload: the name that the hook was called with (edge.hook.main)
 _START, _PROMPT, _SUBAGENT = "session_start", "user_prompt_submit", "subagent_start"
 _BEFORE, _AFTER, _FAILED, _STOP = "pre_tool_use", "post_tool_use", "post_tool_use_failure", "stop"
-_NAMES = {
-    _START: "SessionStart", _PROMPT: "UserPromptSubmit", _SUBAGENT: "SubagentStart", _BEFORE: "PreToolUse",
-    _AFTER: "PostToolUse", _FAILED: "PostToolUseFailure",
-}  # fmt: skip
 _CAMEL = {
     "session_id": "sessionId", "transcript_path": "transcriptPath", "tool_name": "toolName", "tool_input": "toolInput",
     "tool_response": "toolResponse", "tool_use_id": "toolUseId", "agent_id": "agentId", "agent_type": "agentType",
@@ -30,7 +26,7 @@ _CAMEL = {
 }  # fmt: skip
 _TOOLS = "^(Bash|apply_patch|mcp__.*)$"
 
-# Those that call no hook: their sessions are imported (transcripts.places).
+# Those that call no hook: their sessions are imported (transcripts.sources).
 _IMPORTED = {
     "gemini": "Gemini CLI", "opencode": "OpenCode", "copilot": "Copilot CLI", "claude-ai": "claude.ai",
     "chatgpt": "ChatGPT",
@@ -76,9 +72,9 @@ class Host:
             return " ".join(context.split())[: self.limit_chars].encode("utf-8", "replace")
         out: dict[str, object] = {}
         if context and hook in self.reads:
-            told = {"hookEventName": _NAMES[hook], "additionalContext": self._within_limit(context)}
+            told = {"hookEventName": HOOKS[hook].event, "additionalContext": self._within_limit(context)}
             out["hookSpecificOutput"] = told
-        if notice and hook not in _SILENT:
+        if notice and HOOKS[hook].tells:
             out["systemMessage"] = notice.replace("/memlayer:memory-", self.commands)
         return json.dumps(out).encode() if out else b""
 

@@ -13,6 +13,7 @@ from memlayer.edge.capture.noise import is_noise, own_words
 from memlayer.edge.capture.runs import run_of
 from memlayer.edge.capture.spool import event_id
 from memlayer.edge.home.project import here
+from memlayer.edge.hook_rows import HOOKS
 from memlayer.edge.redaction.privacy import redact_ends, strip_own_blocks
 from memlayer.edge.redaction.session_values import Heard
 
@@ -43,20 +44,6 @@ OWN_COMMAND = "own_command"  # memlayer's own command: its answer repeats memori
 RUN = "run"  # nobody typed it: found by a search, lays down nothing
 IN_WORDS = ("", RUN)  # prompts, answers
 
-_KINDS = {
-    "session_start": "session_start",
-    "user_prompt_submit": "user",
-    "post_tool_use": "tool",
-    "post_tool_use_failure": "tool",
-    "task_created": "task",
-    "task_completed": "task",
-    "stop": "assistant",
-    "session_end": "session_end",
-    "pre_compact": "pre_compact",
-    "post_compact": "post_compact",
-}
-# The payload field that tells events without text apart.
-_DETAILS = {"session_start": "source", "session_end": "reason", "pre_compact": "trigger", "post_compact": "trigger"}
 _OWN_COMMANDS = ("/memlayer:", "/memory-")
 
 NO_REPLY = "NO_REPLY"
@@ -113,10 +100,11 @@ def read_payload(hook: str, raw: bytes, *, project_dir: str, at_ms: int, tools: 
         payload.problem = "sub-agent" if kind not in ("tool", "task") else ""  # a sub-agent calls hundreds of tools
         return payload
     prompt_id = payload.prompt_id = _text(data, "prompt_id")
-    if kind in _DETAILS:
+    field = HOOKS[hook].detail
+    if field:
         payload.model = _text(data, "model") if hook == "session_start" else ""
         prompt_id = ""
-        detail = _text(data, _DETAILS[hook])
+        detail = _text(data, field)
         content: _Content | None = (run_of(data) if hook == "session_start" else "", detail, "%s %d" % (detail, at_ms))
     else:
         with Heard(session_id) as heard:
@@ -207,11 +195,11 @@ def _tool_call(
 
 def _kind(data: dict[object, object], hook: str) -> str:
     if hook != "post_tool_use":
-        return _KINDS[hook]
+        return HOOKS[hook].kind
     from memlayer.edge.capture.task_use import TOOLS
 
     tool = _text(data, "tool_name")
-    return "user" if tool == _QUESTIONS else "task" if tool in TOOLS else _KINDS[hook]
+    return "user" if tool == _QUESTIONS else "task" if tool in TOOLS else HOOKS[hook].kind
 
 
 def _task(data: dict[object, object], hook: str, at_ms: int) -> tuple[str, str, str] | None:

@@ -14,6 +14,7 @@ import os
 import time
 
 from memlayer.edge.home import paths
+from memlayer.edge.hook_rows import HOOKS
 from memlayer.edge.redaction import own_patterns
 from memlayer.edge.redaction.privacy import redact
 
@@ -22,7 +23,7 @@ TEMPORARY_KEPT_S = 3600  # of a hook that lives: the machine may sleep in the mi
 TEMPORARY_OF_DEAD_KEPT_S = 3
 LATEST_MS = 253_370_764_800_000  # the year 9999, the last that a date can name
 _REQUIRED = ("id", "kind", "session_id", "prompt_id", "text", "detail", "project_dir", "transcript_path", "source")
-KINDS = ("user", "assistant", "tool", "task", "remember", "session_start", "session_end", "pre_compact", "post_compact")
+KINDS = ("remember", *dict.fromkeys(hook.kind for hook in HOOKS.values() if hook.kind))
 
 # Command -> verb. `memory-stats` takes no words, and those of `memory-import` are for the model.
 VERB_OF = {

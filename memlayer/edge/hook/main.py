@@ -1,8 +1,8 @@
 """The fail-open edge of a hook process.
 
-Read stdin, forward it or keep it, print the answer, exit 0 whatever happens. With a live daemon this file and
-edge.ipc.protocol are all that is imported. Edge.home.project_env too where MEMLAYER_ variables are set, or the project
-has settings.
+Read stdin, forward it or keep it, print the answer, exit 0 whatever happens. With a live daemon this file,
+edge.hook_rows and edge.ipc.protocol are all that is imported. edge.home.project_env too where MEMLAYER_ variables are
+set, or the project has settings.
 """
 
 # Built in, as `select` is not everywhere: that import costs up to 0.4 ms.
@@ -11,28 +11,13 @@ import posix
 import time
 from sys import argv
 
+from memlayer.edge.hook_rows import HOOKS
 from memlayer.edge.ipc.protocol import MAX_BODY_BYTES, TAKEN, forward
 
-# How long a hook waits for the daemon before it keeps the event by itself. The host's prompt waits as long.
-DEADLINE_S = {
-    "session_start": 0.8,
-    "user_prompt_submit": 0.6,
-    "pre_tool_use": 0.3,
-    "post_tool_use": 0.3,
-    "post_tool_use_failure": 0.3,
-    "task_created": 0.3,
-    "task_completed": 0.3,
-    "stop": 0.3,
-    "session_end": 0.4,
-    "pre_compact": 0.3,
-    "post_compact": 0.3,
-    "subagent_start": 0.3,
-}
 QUIET_S = 2.0  # of stdin, before the JSON object is whole
-ASKING = ("subagent_start", "pre_tool_use")  # keep no event: without a daemon they are silent
 ACTION = "pre_tool_use"  # asks the daemon only where the call holds a word of a lesson
 MAX_SIGNS_BYTES = 65_536
-EXPANSION = "user_prompt_expansion"  # keeps no event, and asks no daemon: the words typed after an own command
+EXPANSION = "user_prompt_expansion"
 # Field of the payload, and the variable that alone tells it: see edge.capture.runs.
 TELLING = (
     (b"entrypoint", b"CLAUDE_CODE_ENTRYPOINT"),
@@ -77,8 +62,8 @@ def serve(event: str) -> None:
         return
     if event == ACTION and not meets_lesson(home, raw):
         return
-    outcome, answer = forward(home, "hook." + event, raw, project_dir, DEADLINE_S[event], at_ms)
-    if outcome != TAKEN and event in ASKING:
+    outcome, answer = forward(home, "hook." + event, raw, project_dir, HOOKS[event].wait_s, at_ms)
+    if outcome != TAKEN and not HOOKS[event].kind:
         return
     if outcome != TAKEN:
         from memlayer.edge.hook.fallback import keep
