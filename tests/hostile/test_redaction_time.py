@@ -17,7 +17,9 @@ import pytest
 
 import memlayer.edge.redaction
 from memlayer.edge.capture.payload import clean
+from memlayer.edge.redaction.privacy import redact
 from memlayer.edge.redaction.value_traits import rows
+from memlayer.edge.redaction.wrapped_secrets import hide_wrapped_secrets
 from tests.hostile.mutate import ASKED
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -130,6 +132,19 @@ def test_no_text_of_half_a_megabyte_takes_long() -> None:
         started = time.thread_time()
         clean(text)
         assert time.thread_time() - started < MOST_S, piece
+
+
+def test_escape_in_a_long_text_is_read_alone() -> None:
+    """A text with one escape was searched six times."""
+    searched: list[str] = []
+
+    def hide(text: str) -> str:
+        searched.append(text)
+        return redact(text)
+
+    lines = "".join("비밀번호는 Zxcv!357tide%d야, 줄은 100%%ab다\n" % number for number in range(200))
+    assert hide_wrapped_secrets(lines + "?q=password%3DZxcv357tide", hide).endswith("[redacted:password]")
+    assert 0 < sum(map(len, searched)) < len(lines) / 4
 
 
 def test_what_took_too_long_to_search_is_not_kept() -> None:

@@ -42,8 +42,9 @@ def hide(text: str) -> str:
     """Replace the session's values by `[redacted:<kind>]`, as whole words."""
     for value, kind in sorted((getattr(_NOW, "values", None) or {}).items(), key=lambda pair: -len(pair[0])):
         if value in text:
-            whole = (
-                r"(?<![0-9A-Za-z])" * value[0].isalnum() + re.escape(value) + r"(?![0-9A-Za-z])" * value[-1].isalnum()
-            )
+            # It begins with the value: the engine skips all else.
+            literal = re.escape(value)
+            whole = literal + r"(?<![0-9A-Za-z]%s)" % literal * value[0].isalnum()
+            whole += r"(?![0-9A-Za-z])" * value[-1].isalnum()
             text = re.sub(whole, "[redacted:%s]" % kind, text)
     return text

@@ -28,10 +28,7 @@ def hide_wrapped_secrets(text: str, hide: Callable[[str], str]) -> str:
         text = re.sub(_KEY_BLOCK_RUN, _without_key, text)
     if re.search(_BASE64, text):
         text = _without_base64(text, hide)
-    plain = _unescaped(text) if "%" in text else text
-    if plain != text and hide(plain) != plain:
-        text = re.sub(_WORD, lambda word: _without_escaped(word.group(), hide), text)
-    return text
+    return _without_escaped(text, hide) if "%" in text else text
 
 
 def _without_key(match: re.Match[str]) -> str:
@@ -70,15 +67,16 @@ def _decoded(word: str) -> str:
     return text if text.isascii() and text.replace("\n", "").replace("\r", "").replace("\t", "").isprintable() else ""
 
 
-def _without_escaped(word: str, hide: Callable[[str], str]) -> str:
-    if "%" not in word or len(word) < _LEAST_CHARS:
-        return word
-    plain = _unescaped(word)
-    if plain == word:
-        return word
+def _without_escaped(text: str, hide: Callable[[str], str]) -> str:
+    """Hide the words that hold a secret once their escapes are read."""
+    words = {word for word in re.findall(_WORD, text) if "%" in word and len(word) >= _LEAST_CHARS}
+    meant = {word: plain for word in sorted(words) if (plain := _unescaped(word)) != word}
     budget.check()
-    hidden = hide(plain)
-    return word if hidden == plain else hidden
+    together = "\n".join(meant.values())  # the words alone: a text with one escape would be searched once more
+    if not meant or hide(together) == together:
+        return text
+    hidden = {word: out for word, plain in meant.items() if (out := hide(plain)) != plain}
+    return re.sub(_WORD, lambda word: hidden.get(word.group(), word.group()), text)
 
 
 def _unescaped(text: str) -> str:
