@@ -43,7 +43,7 @@ _NAMES = re.compile(r"\w{2,}")
 _REDACTED = re.compile(r"\[redacted:[\w -]{1,40}\]|\[private\]")
 
 
-def clean(value: object) -> str:
+def harmless(value: object) -> str:
     """Return a stored value without characters that act."""
     return plain(str(value if value is not None else ""))
 
@@ -55,7 +55,7 @@ def _parser() -> MarkdownIt:
 
 def markdown(value: object) -> Markup:
     """Return a text drawn as Markdown, sanitised."""
-    text = clean(value)
+    text = harmless(value)
     if len(text) > MAX_DRAWN:
         return Markup('<pre class="raw">%s</pre>') % text
     drawn = nh3.clean(
@@ -67,8 +67,9 @@ def markdown(value: object) -> Markup:
 
 def marked(value: object, query: str) -> Markup:
     """Return a text with the words of a query marked."""
-    text, words = clean(value), sorted({word for word in clean(query).split() if len(word) > 1}, key=len, reverse=True)
-    words += [term for term in query_terms(clean(query)) if len(term) > 2 and term not in words][:48]
+    text, query = harmless(value), harmless(query)
+    words = sorted({word for word in query.split() if len(word) > 1}, key=len, reverse=True)
+    words += [term for term in query_terms(query) if len(term) > 2 and term not in words][:48]
     if not words:
         return escape(text)
     parts = re.split("(%s)" % "|".join(map(re.escape, words)), text, flags=re.IGNORECASE)
@@ -79,8 +80,8 @@ def marked(value: object, query: str) -> Markup:
 
 def with_quote(value: object, quotes: Iterable[str]) -> Markup:
     """Return a text whose quoted words are marked."""
-    text = clean(value)
-    for quote in map(clean, quotes):
+    text = harmless(value)
+    for quote in map(harmless, quotes):
         at = text.find(quote) if quote else -1
         if at >= 0:
             end = at + len(quote)
@@ -94,7 +95,7 @@ def compared(older: object, newer: object) -> Markup:
     By sentences where words repeat too much to be matched in time, and as a whole where these do, too, or where hardly
     a word stayed: a translation has only signs in common with its text.
     """
-    texts = clean(older), clean(newer)
+    texts = harmless(older), harmless(newer)
     older_words, newer_words = (set(_NAMES.findall(text)) for text in texts)
     if len(older_words & newer_words) < LEAST_STAYED * len(newer_words):
         return Markup("<del>%s</del>\n<ins>%s</ins>") % texts
@@ -124,19 +125,19 @@ def _pairs(before: Sequence[str], after: Sequence[str]) -> int:
 
 def short(value: object, max_chars: int = 160) -> str:
     """Return a text on one line, cut at its end."""
-    line = " ".join(clean(value).split())
+    line = " ".join(harmless(value).split())
     return line if len(line) <= max_chars else line[: max_chars - 1].rstrip() + "…"
 
 
 def code(value: object) -> Markup:
     """Return a text whose names in backticks are set as code."""
-    parts = clean(value).split("`")
+    parts = harmless(value).split("`")
     return Markup("").join(Markup("<code>%s</code>") % part if at % 2 else part for at, part in enumerate(parts))
 
 
 def spoken(value: object, max_chars: int = 160) -> str:
     """Return a text on one line, a turn without its speakers' names."""
-    line = " ".join(clean(value).split())
+    line = " ".join(harmless(value).split())
     mark, prompt, rest = line.partition(PROMPT)
     if prompt and mark in {row.mark for row in KINDS.values()}:
         line = mark + rest.replace(ANSWER, " → ", 1)
@@ -152,7 +153,7 @@ def moment(at_ms: object, form: str = "%Y-%m-%d %H:%M") -> str:
 
 def first_line(value: object) -> str:
     """Return a text's first line, without a summary's head."""
-    return clean(value).strip().partition("\n")[0].removeprefix("Goal: ").removeprefix("목표: ")
+    return harmless(value).strip().partition("\n")[0].removeprefix("Goal: ").removeprefix("목표: ")
 
 
 def author(by: object) -> str:

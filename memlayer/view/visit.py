@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from memlayer.edge.ipc.client import Answer, Asked
 
 MAX_PARAMETER_CHARS = 2000
-PAGES = (
+MENU = (
     ("/", "Today"), ("/notes", "Notes"), ("/tasks", "Open work"), ("/sessions", "Sessions"), ("/search", "Search"),
     ("/figures", "Figures"), ("/health", "Health"), ("/settings", "Settings"),
 )  # fmt: skip
@@ -42,10 +42,10 @@ def _environment() -> Environment:
     made = Environment(
         loader=PackageLoader("memlayer.view"), autoescape=select_autoescape(("html", "svg"), default=True),
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
-        finalize=lambda value: texts.clean(value) if type(value) is str else value,
+        finalize=lambda value: texts.harmless(value) if type(value) is str else value,
     )  # fmt: skip
     made.filters.update(
-        clean=texts.clean, code=texts.code, markdown=texts.markdown, marked=texts.marked, short=texts.short,
+        code=texts.code, markdown=texts.markdown, marked=texts.marked, short=texts.short,
         spoken=texts.spoken,
         moment=texts.moment, counted=counted, bytes=size, author=texts.author, first_line=texts.first_line,
         compared=texts.compared, with_quote=texts.with_quote, heading=heading_of,
@@ -109,7 +109,7 @@ class Visit:
         """Return a page, with all that its frame needs."""
         place = "/" + self.request.url.path.strip("/").split("/")[0]
         frame = dict(
-            title=title, place="/notes" if place == "/review" else place, pages=PAGES, version=__version__, every=EVERY,
+            title=title, place="/notes" if place == "/review" else place, pages=MENU, version=__version__, every=EVERY,
             project=self.project, projects=self.source.projects(), address=self.address, csrf=self.keys.form_token,
             is_read_only=self.keys.is_read_only, said=self._said(), here=self.request.url.path,
             parameters=dict(self.request.query_params), proven=PROVEN,

@@ -205,6 +205,13 @@ class ViewedHome:
         return PageProcess(self.home, self.shop, *arguments, token=token)
 
 
+# Of each page without a name in its address; the browser looks at all of them.
+PATHS = (
+    "/", "/notes", "/notes?state=replaced", "/notes/refused", "/review", "/tasks", "/sessions", "/sessions/one",
+    "/search?q=ClickHouse", "/figures", "/health", "/settings?q=recall", "/?project=all", "/projects",
+)  # fmt: skip
+
+
 def links_of(page: str) -> list[str]:
     """Return the addresses of a page's own links, without their queries."""
     return sorted({urlsplit(found).path for found in re.findall(r'href="(/[^"#]*)"', page)})

@@ -9,16 +9,12 @@ from typing import Any
 
 import pytest
 
-from tests.support.page_process import PageProcess, ViewedHome
+from tests.support.page_process import PATHS, PageProcess, ViewedHome
 from tests.support.processes import HookRunner
 from tests.view.conftest import Tab
 
 ROOT = Path(__file__).resolve().parents[2]
 AXE = Path(os.environ.get("MEMLAYER_AXE") or ROOT / ".venv" / "axe" / "node_modules" / "axe-core" / "axe.min.js")
-PATHS = (
-    "/", "/notes", "/notes?state=replaced", "/notes/refused", "/review", "/tasks", "/sessions", "/sessions/one",
-    "/search?q=ClickHouse", "/figures", "/health", "/settings?q=recall", "/?project=all",
-)  # fmt: skip
 AUDIT = "async (options) => (await axe.run(document, {resultTypes: ['violations'], ...options})).violations"
 ATTACK = (
     "evilword evilword.py <script>window.pwned=1</script> <img src=x onerror=window.pwned=1> "

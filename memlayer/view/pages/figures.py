@@ -5,11 +5,12 @@ from collections import Counter
 from collections.abc import Sequence
 
 from starlette.responses import Response
+from starlette.routing import Route
 
 from memlayer.edge.counting import size
 from memlayer.kinds import Category
 from memlayer.view.pages.today import days, on_record, span_ms
-from memlayer.view.visit import Visit, heading_of
+from memlayer.view.visit import Visit, endpoint, heading_of
 from memlayer.wire import memories as memory_ops
 from memlayer.wire import notes as note_ops
 from memlayer.wire import upkeep as upkeep_ops
@@ -70,3 +71,6 @@ def _sizes(visit: Visit) -> tuple[str, str, Rows]:
         ("on disk", size(stats.disk_bytes)), ("memory in use", size(stats.daemon.rss_bytes)),
     ]  # fmt: skip
     return "Kept", "Of every project.", [*rows, *((f"hidden: {kind}", count) for kind, count in stats.redacted.items())]
+
+
+ROUTES = (Route("/figures", endpoint(page)),)

@@ -10,7 +10,7 @@ from memlayer.config import FIRST_KEYS, describe, describe_groups, is_outdated, 
 from memlayer.config.edit import set_settings
 from memlayer.edge.redaction.privacy import redact
 from memlayer.errors import UserError
-from memlayer.view.texts import clean
+from memlayer.view.texts import harmless
 from memlayer.view.visit import Visit, endpoint
 
 
@@ -30,7 +30,7 @@ def settings(visit: Visit) -> Response:
     """
     query = visit.text("q")
     found = values(visit)
-    words = clean(query).casefold().split()
+    words = harmless(query).casefold().split()
     shown = [
         row for row in found["settings"]
         if all(word in f"{row['key']} {row['description']}".casefold() for word in words)

@@ -12,7 +12,7 @@ from memlayer.kinds import CATEGORIES, KINDS, Category, Kind
 from memlayer.text.context_block import bare_id
 from memlayer.view.pages.today import day_of, span_ms
 from memlayer.view.problems import NotFound
-from memlayer.view.texts import clean, paged
+from memlayer.view.texts import harmless, paged
 from memlayer.view.visit import Visit, endpoint
 from memlayer.wire import curation as curation_ops
 from memlayer.wire import memories as memory_ops
@@ -85,8 +85,8 @@ def _place(kind: str) -> int:
 
 
 def _is_wanted(row: MemoryRow, query: str, kind: str, state: str) -> bool:
-    words = clean(query).casefold().split()
-    told = clean("%s %s %s" % (row.text, row.headline, row.subject)).casefold()
+    words = harmless(query).casefold().split()
+    told = harmless("%s %s %s" % (row.text, row.headline, row.subject)).casefold()
     fits = {
         "": not row.ended_because,
         "pinned": row.pinned,
@@ -108,7 +108,7 @@ def note(visit: Visit) -> Response:
 def _matches(visit: Visit, name: str) -> Sequence[memory_ops.Shown]:
     matches = visit.ask(memory_ops.Show((bare_id(name),))).matches
     if not matches:
-        raise NotFound(f"Nothing is known by {clean(name)[:40]!r}: it was forgotten, or never there")
+        raise NotFound(f"Nothing is known by {harmless(name)[:40]!r}: it was forgotten, or never there")
     return matches
 
 
@@ -201,6 +201,7 @@ def decide(visit: Visit) -> Response:
 
 
 ROUTES = (
+    Route("/search", endpoint(page)),
     Route("/notes", endpoint(listing)),
     Route("/notes/refused", endpoint(refused)),
     Route("/notes/{id}", endpoint(note)),

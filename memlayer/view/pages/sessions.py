@@ -11,7 +11,7 @@ from memlayer.kinds import Category, Kind
 from memlayer.turns.remembered import is_husk
 from memlayer.turns.turn import prompt_and_answer
 from memlayer.view.problems import NotFound
-from memlayer.view.texts import clean, moment
+from memlayer.view.texts import harmless, moment
 from memlayer.view.visit import Visit, endpoint
 from memlayer.wire import memories as memory_ops
 from memlayer.wire import record as record_ops
@@ -60,8 +60,8 @@ def session(visit: Visit) -> Response:
     limit = EVERY_EVENT if query else EVENTS_SHOWN
     found = visit.ask(record_ops.Events(session_id=row.id, before_ms=before_ms, limit=limit))
     events = [event for event in reversed(found.events) if event.kind != Kind.TASK]
-    words = clean(query).casefold()
-    shown = [event for event in events if not words or words in clean(event.text).casefold()]
+    words = harmless(query).casefold()
+    shown = [event for event in events if not words or words in harmless(event.text).casefold()]
     notes = visit.ask(memory_ops.List("", session_id=row.id, category=Category.CORE, limit=200)).memories
     given: dict[str, Any] = {}
     for prompt in visit.ask(session_ops.Given(PROMPTS, row.id, "")).prompts:

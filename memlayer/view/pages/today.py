@@ -44,9 +44,6 @@ def choose(visit: Visit) -> Response:
     return visit.back("/projects", told, project=done.project_id)
 
 
-ROUTES = (Route("/projects", endpoint(listing)), Route("/projects", endpoint(choose), methods=["POST"]))
-
-
 class Talk(NamedTuple):
     """A session of the day: starts, prompts, lines at calls."""
 
@@ -138,3 +135,10 @@ def span_ms(day: datetime.date) -> tuple[int, int]:
     except (OverflowError, ValueError, OSError):
         raise UserError("day: that is too far away") from None
     return int(starts[0] * 1000), int(starts[1] * 1000)
+
+
+ROUTES = (
+    Route("/", endpoint(page)),
+    Route("/projects", endpoint(listing)),
+    Route("/projects", endpoint(choose), methods=["POST"]),
+)

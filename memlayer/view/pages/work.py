@@ -6,7 +6,7 @@ from starlette.routing import Route
 from memlayer.errors import UserError
 from memlayer.tasks.states import Status
 from memlayer.view.problems import NotFound
-from memlayer.view.texts import clean
+from memlayer.view.texts import harmless
 from memlayer.view.visit import Visit, endpoint
 from memlayer.wire import tasks as ops
 
@@ -54,15 +54,15 @@ def task(visit: Visit) -> Response:
 
 def change(visit: Visit) -> Response:
     """Carry out a person's change of a task. Raises UserError."""
-    how, name = visit.form.get("how", ""), clean(visit.form.get("task", "")).strip()
+    how, name = visit.form.get("how", ""), harmless(visit.form.get("task", "")).strip()
     if how not in TOLD or not name:
         raise UserError(f"Nothing is changed: give a task, and one of {', '.join(TOLD)}")
     if not visit.folder:
         raise UserError("Nothing is changed: choose the project of the task first")
-    things = tuple(part.strip() for part in clean(visit.form.get("by", "")).split("\n") if part.strip())
+    things = tuple(part.strip() for part in harmless(visit.form.get("by", "")).split("\n") if part.strip())
     if how == "block" and not things:
         raise UserError("Nothing is changed: say what the task waits for")
-    reason = clean(visit.form.get("because", ""))
+    reason = harmless(visit.form.get("because", ""))
     found = visit.source.verbs.change_task(how, name, visit.folder, blockers=things, reason=reason)
     if found.refusals or not found.tasks:
         raise UserError(f"Nothing is changed: {'; '.join(found.refusals) or 'that may mean several tasks'}")

@@ -1,16 +1,19 @@
 """The other pages: tasks, sessions, search, figures, health, settings."""
 
 import re
-from urllib.parse import quote
+from pathlib import Path
+from urllib.parse import quote, urlsplit
 
 import pytest
 
 from memlayer.edge.home import given_notes as record
 from memlayer.give.given_notes import of_action
 from memlayer.model import unix_ms
+from memlayer.view.app import PAGES
 from memlayer.view.pages.today import talks
+from memlayer.view.visit import MENU
 from memlayer.wire.sessions import GivenPrompt, SessionRow
-from tests.support.page_process import SCRIPT, PageProcess, ViewedHome, links_of
+from tests.support.page_process import PATHS, SCRIPT, PageProcess, ViewedHome, links_of
 
 
 def test_every_address_of_every_page_answers(page: PageProcess) -> None:
@@ -24,7 +27,12 @@ def test_every_address_of_every_page_answers(page: PageProcess) -> None:
             continue
         assert "Traceback" not in answer.text and "Undefined" not in answer.text
         left += [found for found in links_of(answer.text) if found not in seen and found not in left]
-    assert {"/notes", "/tasks", "/sessions", "/search", "/figures", "/health", "/settings", "/review"} <= seen
+    pages = [route for module in PAGES for route in module.ROUTES if "GET" in (route.methods or ())]
+    assert [route.path for route in pages if not any(route.path_regex.match(path) for path in seen)] == []
+    plain = {route.path for route in pages if "{" not in route.path}
+    assert plain <= {urlsplit(path).path for path in PATHS} and {path for path, _ in MENU} <= plain
+    told = (Path(__file__).parents[3] / "docs" / "view.md").read_text(encoding="utf-8")
+    assert [path for path in plain if not re.search(rf"`{path}[`?]", told)] == []
     assert len(seen) > 25
 
 

@@ -1,22 +1,24 @@
 """Answers of operations: of the struct that is written down, and whole after the wire."""
 
 import json
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import get_type_hints
 
 import pytest
 
+from memlayer import wire
 from memlayer.daemon.dispatch import OPERATIONS
 from memlayer.errors import ProtocolError
 from memlayer.kinds import Category
 from memlayer.model import Memory
-from memlayer.wire import curation, memories, notes, record, sessions, sharing, tasks, tools, transfer, upkeep
 from memlayer.wire.memories import MemoryRow, Neighbour, Recall, Remember, Show
 from memlayer.wire.message import Asking
 from memlayer.wire.sessions import GivenNote, GivenPrompt
 from memlayer.wire.tasks import TaskStep
 from tests.support.store_rows import make_memory
 
-MODULES = (curation, memories, notes, record, sessions, sharing, tasks, tools, transfer, upkeep)
+MODULES = [import_module("memlayer.wire." + module.name) for module in iter_modules(wire.__path__)]
 ROW = make_memory(1, "배포는 화요일에").fields()
 
 

@@ -130,7 +130,7 @@ def _browse(entry: str) -> None:
 
 
 def _export(source: "Source", file: str, as_json: bool) -> None:
-    from memlayer.view.app import write
+    from memlayer.view.html_export import write
 
     length = write(source, file, source.project(""))
     if as_json:
