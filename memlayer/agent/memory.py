@@ -30,7 +30,7 @@ from memlayer.edge.ipc.client import Client
 from memlayer.edge.redaction import own_patterns
 from memlayer.errors import DaemonError, MemlayerError, UserError
 from memlayer.model import Event, unix_ms
-from memlayer.text.sentences import is_question, sentences
+from memlayer.text.sentences import only_asks
 from memlayer.text.terms import index_terms
 from memlayer.wire.tools import TalkStep, Turn
 
@@ -315,7 +315,7 @@ class TalkMemory:
         detail = ""
         if failure and not answer and not self._calls:
             answer, detail = FAILED % failure, NOISE
-        elif not self._calls and _only_asks(self._prompt) and _share(answer, self._found) >= QUOTED_SHARE:
+        elif not self._calls and only_asks(self._prompt) and _share(answer, self._found) >= QUOTED_SHARE:
             detail = OWN_COMMAND
         self._tell("end", self._keep("stop", detail=detail, last_assistant_message=answer), tokens=tokens)
 
@@ -367,7 +367,6 @@ class TalkMemory:
             event["detail"] = detail
         if event is not None and self.keeps:
             try:
-                paths.make_folder(self.home)
                 spool.put(self.home, event)
             except OSError as bad:
                 self.problem = f"this turn is not kept: {bad.strerror}"
@@ -422,10 +421,6 @@ def with_own_tools(text: str) -> str:
     Only in the daemon's own sentences: texts of memories stay as they are.
     """
     return _HOST_TOOL.sub(lambda match: "memory_" + str(match[match.lastindex or 0]), text)
-
-
-def _only_asks(prompt: str) -> bool:
-    return all(is_question(prompt[span.start : span.end]) for span in sentences(prompt))
 
 
 def _share(answer: str, found: str) -> float:

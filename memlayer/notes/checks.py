@@ -14,7 +14,7 @@ from memlayer.notes.addressed import addressed_spans, is_addressed
 from memlayer.notes.answer import DraftNote
 from memlayer.notes.session_turns import SessionTurn, align_in_turns
 from memlayer.text.context_block import cut
-from memlayer.text.sentences import is_question, prose, sentences
+from memlayer.text.sentences import is_question, only_asks, prose, sentences
 from memlayer.text.terms import index_terms
 from memlayer.turns.evidence import TOOL, Evidence, is_short
 from memlayer.turns.turn_memory import MAX_SUBJECT_CHARS, first_clause
@@ -251,11 +251,7 @@ def _form_problem(draft: DraftNote) -> Refusal | None:
         return Refusal.ECHO
     if _INSTRUCTS.search(draft.text):
         return Refusal.ADDRESSED
-    return (
-        Refusal.QUESTION
-        if all(is_question(draft.text[span.start : span.end]) for span in sentences(draft.text))
-        else None
-    )
+    return Refusal.QUESTION if only_asks(draft.text) else None
 
 
 def _unknown(text: str, session: SessionText) -> Refusal | None:

@@ -132,6 +132,11 @@ def is_question(text: str) -> bool:
     return bool(_KOREAN_END.search(last) and _KOREAN_WORD.search(last))
 
 
+def only_asks(text: str) -> bool:
+    """True if each sentence of a text asks."""
+    return all(is_question(text[span.start : span.end]) for span in sentences(text))
+
+
 class SpokenSentence(NamedTuple):
     """One sentence. plain: long quotations blanked, for signs. is_item: of a list."""
 
