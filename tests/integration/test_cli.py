@@ -123,7 +123,13 @@ def test_recall_prints_block_and_reasons(fed: Run) -> None:
     assert block.startswith("[Memory context]\n") and "지수 백오프" in block and block[-1] == "\n" != block[-2]
     assert fed("search", "--as-prompt", "안녕!").stdout == ""
     explained = fed("search", "--as-prompt", "결제 모듈 재시도는 몇 번이지?", "--explain").stdout
-    assert "Gate" in explained and "Candidates" in explained and "kept" in explained and "cosine" not in explained
+    assert (
+        "Gate" in explained
+        and re.search(r"Need 0\.\d+ \(chars \d", explained)
+        and "Candidates" in explained
+        and "kept" in explained
+        and "cosine" not in explained
+    )
     rows = json.loads(fed("search", "--as-prompt", "결제 모듈 재시도는 몇 번이지?", "--json").stdout)["candidates"]
     assert all(0 <= (row["parts"]["vector"] or 0) <= 1 for row in rows)
     assert [row["citation"] for row in rows if row["kept"]] == re.findall(r"^- \[mem:(\w+)\]", block, re.MULTILINE)

@@ -142,6 +142,13 @@ def test_hooks_page_with_deadlines() -> None:
     assert len(re.findall(r"^\| `[A-Z]", page, re.MULTILINE)) == len(registered)
 
 
+def test_each_gate_stands_where_silence_is_explained() -> None:
+    from memlayer.give.recall import Gate
+
+    page = (ROOT / "docs" / "inside" / "architecture.md").read_text(encoding="utf-8")
+    assert [gate.value for gate in Gate if gate.value.partition(";")[0] not in page] == []
+
+
 def test_changelog_begins_with_current_version() -> None:
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     headings = re.findall(r"^## (\S+)", changelog, re.MULTILINE)

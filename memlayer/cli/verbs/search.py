@@ -161,6 +161,8 @@ def say_explanation(answer: memory_ops.Recalled) -> None:
     say(("Gate", "bold"), f" {line(answer.gate) or 'open'}, {number(answer.took_ms, 0)} ms")
     for name, query in zip(("Query", "Terms"), answer.queries, strict=False):
         say((name, "bold"), f" {line(query)}")
+    signals = [f"{name} {'yes' if value is True else number(value)}" for name, value in answer.signals.items() if value]
+    say(("Need", "bold"), f" {number(answer.need)}" + f" ({', '.join(signals)})" * bool(signals))
     candidates = answer.candidates
     say(("Candidates", "bold"), f" {len(candidates)}")
     for candidate in candidates:
