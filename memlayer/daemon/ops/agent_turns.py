@@ -8,7 +8,6 @@ import logging
 import time
 from collections.abc import Callable, Collection
 from contextlib import suppress
-from dataclasses import dataclass
 
 from memlayer.consolidation.rules.extraction import has
 from memlayer.consolidation.rules.own_words import own_words
@@ -54,17 +53,6 @@ HOOKS = {
 }
 
 
-@dataclass(frozen=True)
-class OpenTalk:
-    """A talk as it goes on.
-
-    summary: of the turns that were compacted, "" for none. events: what came after them, oldest first.
-    """
-
-    summary: str
-    events: tuple[Event, ...]
-
-
 def put_summary(keep: Keep, session_id: str, text: str, *, kept: Collection[str], at_ms: int) -> Memory | None:
     """Store the summary of a session's turns as a daily memory.
 
@@ -94,12 +82,15 @@ def undo(keep: Keep, session_id: str, at_ms: int) -> Memory | None:
     return last
 
 
-def restored(store: Store, session_id: str) -> OpenTalk:
-    """Return a session's talk from its events. Raises StoreError."""
+def restored(store: Store, session_id: str) -> TalkStep:
+    """Return a session's talk from its events. Raises StoreError.
+
+    The summary of the turns that were compacted, "" for none, and the events after them, oldest first.
+    """
     last = _last(store, session_id)
     covered = frozenset(last.source_ids) if last is not None else frozenset()
-    events = tuple(event for event in _said(store, session_id) if event.id not in covered)
-    return OpenTalk(last.text if last is not None else "", events)
+    events = [event for event in _said(store, session_id) if event.id not in covered]
+    return TalkStep(session_id=session_id, summary=last.text if last is not None else "", events=events)
 
 
 def _last(store: Store, session_id: str) -> Memory | None:
@@ -249,7 +240,7 @@ def _history(state: State, arguments: ops.Turn) -> TalkStep:
     services = services_of(state)
     batches.take_soon(state).result()
     session = _known(state, arguments)
-    return _talk(session, restored(services.store, session.id))
+    return restored(services.store, session.id)
 
 
 def _undo(state: State, arguments: ops.Turn) -> TalkStep:
@@ -263,11 +254,7 @@ def _undo(state: State, arguments: ops.Turn) -> TalkStep:
         raise UserError("No compaction of this talk is left to undo")
     talk = restored(services.store, session.id)
     _begin_context(state, session, min((event.at_ms for event in talk.events), default=0))
-    return _talk(session, talk)
-
-
-def _talk(session: Session, talk: OpenTalk) -> TalkStep:
-    return TalkStep(session_id=session.id, summary=talk.summary, events=list(talk.events))
+    return talk
 
 
 def _known(state: State, arguments: ops.Turn) -> Session:

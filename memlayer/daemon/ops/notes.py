@@ -33,6 +33,7 @@ from memlayer.wire.notes import NotesState, ProjectEstimate, RefusedNote, Refuse
 USUAL_ANSWER_TOKENS = 500
 POLL_S = 0.2
 MAX_TURNS = 100_000
+COUNTS = ("calls", "tokens", "notes", "refused_notes", "retired_notes")  # of a reading
 NOTES_SHOWN = 200  # of a project's, for the estimate
 # For the session's own model.
 WITHOUT_HEADLINE = " Without the headline: it says more than the session does."
@@ -180,14 +181,7 @@ def read(state: State, arguments: ops.ReadSessions, progress: Progress) -> Sessi
     left, problem = _wait(state, reader, ids, progress)
     after = _counts(services.readings.get(session_id) for session_id in ids)
     return planned.changed(
-        calls=after["calls"] - before["calls"],
-        tokens=after["tokens"] - before["tokens"],
-        notes=after["notes"] - before["notes"],
-        refused_notes=after["refused_notes"] - before["refused_notes"],
-        retired_notes=after["retired_notes"] - before["retired_notes"],
-        read=len(ids) - left,
-        waiting=left,
-        problem=problem,
+        **{name: after[name] - before[name] for name in COUNTS}, read=len(ids) - left, waiting=left, problem=problem
     )
 
 
@@ -245,13 +239,7 @@ def _by_project(state: State, estimates: Sequence[Estimate]) -> list[ProjectEsti
 
 def _counts(rows: Iterator[Reading]) -> dict[str, int]:
     readings = list(rows)
-    return {
-        "calls": sum(row.calls for row in readings),
-        "tokens": sum(row.tokens for row in readings),
-        "notes": sum(row.notes for row in readings),
-        "refused_notes": sum(row.refused_notes for row in readings),
-        "retired_notes": sum(row.retired_notes for row in readings),
-    }
+    return {name: sum(getattr(row, name) for row in readings) for name in COUNTS}
 
 
 def _wait(state: State, reader: SessionReader, ids: list[str], progress: Progress) -> tuple[int, str]:

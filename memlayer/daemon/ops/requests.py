@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from inspect import isfunction, signature
 from types import ModuleType
-from typing import Any, NamedTuple, TypeVar, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 from memlayer import compose
 from memlayer.daemon.resources.state import Progress as Progress
@@ -134,25 +134,17 @@ def category_given(value: str) -> Category | None:
     return Category(value) if value else None
 
 
-class About(NamedTuple):
-    """A query without its `about:` names, and the memories of these.
+def about_given(state: State, query: str, scope: Scope) -> tuple[str, frozenset[str] | None, bool]:
+    """Return a query's words, and the ids behind its `about:` names.
 
-    memory_ids: None without such a name. is_named: the names are the whole query.
+    None without such a name. Last: whether the names are the whole query.
     """
-
-    words: str
-    memory_ids: frozenset[str] | None = None
-    is_named: bool = False
-
-
-def about_given(state: State, query: str, scope: Scope) -> About:
-    """Return a query's words, and the memories of its `about:` names."""
     words, names = split_about(query)
     if not names:
-        return About(words)
+        return words, None, False
     book = services_of(state).tasks
     rows = [frozenset(book.about(name, scope.project_ids)) for name in names]
-    return About(words, frozenset.intersection(*rows), words == " ".join(names))
+    return words, frozenset.intersection(*rows), words == " ".join(names)
 
 
 def memory_row(state: State, memory: Memory) -> ops.MemoryRow:
