@@ -8,7 +8,7 @@ from memlayer.edge.capture import hosts
 from memlayer.edge.capture.payload import DIALOG, clean, prompt_detail, spool_event
 from memlayer.edge.capture.spool import event_id
 from memlayer.edge.home.project import enabled, here
-from memlayer.edge.redaction.session_values import Heard
+from memlayer.edge.redaction.session_values import Heard, hide
 from memlayer.kinds import Category
 from memlayer.model import Event, turn_memory_id
 from memlayer.ports import MemoryQuery, Store, events_by_id
@@ -36,7 +36,7 @@ def captured(
     prompt = record.text if record.kind == "user" else record.command
     is_call = record.kind == "tool"
     with Heard(session_id):  # its prompts are read before its answers
-        text = clean(record.text)
+        text = hide(record.text) if is_call else clean(record.text)  # a call is redacted as it is put into words
     if not text.strip():
         return None
     prompt_id = prompt_id or record.prompt_id

@@ -179,6 +179,18 @@ def test_secrets_private_spans_and_own_blocks_stay_out(past: Past, folder: Path)
     assert not [text for text in (KEY, "둘만의", "남의 말") if text in raw]
 
 
+def test_a_secret_of_the_prompt_is_hidden_in_a_call(past: Past, folder: Path) -> None:
+    rollout = Rollout(CWD)
+    rollout.begin("t1", "DB 비밀번호는 Qz7rT2wLx9Kd 야, 접속해 봐")
+    rollout.run("c1", "psql -h db", 1, "psql: 사용자 Qz7rT2wLx9Kd 거부")
+    rollout.run("c2", "psql -W Qz7rT2wLx9Kd", 1, "denied")
+    rollout.write(folder)
+    past.run(folder, agent="codex")
+    told = past.told("tool")
+    assert len(told) == 2 and "거부" in told[0]
+    assert not [text for text in (*told, *past.turns) if "Qz7rT2wLx9Kd" in text]
+
+
 def test_runs_and_sub_agents_are_told_apart(past: Past, folder: Path) -> None:
     run = Rollout(CWD, thread="run-1", source="exec")
     run.turn("t1", "밤마다 dependency를 올려", "올렸습니다")
