@@ -50,8 +50,8 @@ test: venv  ## lint, types, layers and the fast tests
 	@$(MAKE) --no-print-directory -j2 lint collect
 	$(RUN) $(PY) -m pytest -n 4 --dist worksteal $(AGAIN) -m "$(FAST)"
 
-test-host: venv  ## the tests that drive the real Claude Code (installs it from npm)
-	$(RUN) $(PY) -m pytest -n 3 --dist worksteal $(AGAIN) -m host tests/host
+test-host: venv  ## the tests that drive the real Claude Code and Codex (installed from npm)
+	$(RUN) $(PY) -m pytest -n 3 --dist worksteal $(AGAIN) -m host tests/host tests/integration/test_benches.py
 
 test-view: venv  ## the page in a real browser: the system's chromium, playwright, axe-core from npm
 	$(VENV)/bin/uv pip install --quiet --python $(PY) --require-hashes -r requirements-view-tests.lock
