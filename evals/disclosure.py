@@ -57,7 +57,7 @@ def main(turns: Path, labels: Path, sessions: int, cache: Path | None) -> None:
             ]
             memory.services.ingest.take([one for one in events if str(one["text"]).strip()])
             numbers[turn_memory_id(turn.session, f"p{turn.n}")] = turn.n
-        rules, scope = compose.Rules.of(memory.settings).recall, Scope((memory.project_id,))
+        rules, scope = compose.RoomSettings.of(memory.settings).recall, Scope((memory.project_id,))
         index = opened = whole = found_useful = due = questions = 0
         for turn in every:
             label = known.get(turn.n)

@@ -220,7 +220,7 @@ def run(conversations: list[Conversation], home: Path) -> dict[str, dict[str, di
                 bar.advance(task, len(batch))
         services.store.upkeep(force=True)
         task = bar.add_task("asking", total=sum(len(one.questions) for one in conversations))
-        rules = compose.Rules.of(load_settings(str(home), {})).recall
+        rules = compose.RoomSettings.of(load_settings(str(home), {})).recall
         for conversation in conversations:
             scope = Scope((project_of(conversation.folder),))
             for text, category, evidence in conversation.questions:

@@ -70,7 +70,7 @@ class Memory:
         prompt = spool_event(kind="user", text=turn.prompt, at_ms=turn.at_ms, **said)
         answer = spool_event(kind="assistant", text=turn.answer, at_ms=turn.at_ms + ANSWERED_AFTER_MS, **said)
         session = self.sessions.heard(prompt, self.project_id)
-        rules = compose.Rules.of(self.settings).recall
+        rules = compose.RoomSettings.of(self.settings).recall
         found = self.services.recall.answer(turn.prompt, Scope((self.project_id,)), rules, session)
         session.shown = with_shown(session.shown, found.entries)
         session.explained_ms = session.explained_ms or (turn.at_ms if found.block else 0)
@@ -152,7 +152,7 @@ def _played(every: list[Turn], cache: Path | None) -> Iterator[tuple[Turn, Recal
 
 def row_of(turn: Turn, found: Recalled, memory: Memory) -> dict[str, Any]:
     candidates = [
-        {"turns": sorted(memory.turns_of(one)), "signals": one.signals.odds()}
+        {"turns": sorted(memory.turns_of(one)), "signals": one.signals.inputs()}
         for one in found.candidates
         if one.signals and one.reason not in (Reason.OWN_SESSION, Reason.OPEN_QUESTION)
     ]
@@ -161,7 +161,7 @@ def row_of(turn: Turn, found: Recalled, memory: Memory) -> dict[str, Any]:
         "session": turn.session,
         "block": found.block,
         "entries": [sorted(memory.turns_of(one)) for one in found.entries],
-        "signals": found.signals.odds() if found.signals else None,
+        "signals": found.signals.inputs() if found.signals else None,
         "is_too_short": bool(found.signals and found.signals.is_too_short),
         "candidates": candidates,
     }

@@ -98,7 +98,7 @@ def ask(memory: Memory, session: str, prompts: Sequence[str], at_ms: int) -> str
         name = "%s %d" % (session, number)
         asked = event("user", session, name, prompt, at_ms + number * A_TURN_MS)
         heard = memory.sessions.heard(asked, memory.project_id)
-        rules = compose.Rules.of(memory.settings).recall
+        rules = compose.RoomSettings.of(memory.settings).recall
         block = memory.services.recall.answer(prompt, Scope((memory.project_id,)), rules, heard).block
         memory.services.recall.live.heard(asked)
         memory.services.recall.live.heard(

@@ -63,7 +63,7 @@ QUERY_SHARE = 0.6  # of a recall's time for the vector of its query. The rest is
 
 
 @dataclass(frozen=True)
-class Rules:
+class RoomSettings:
     """The user's settings as each room takes them."""
 
     recall: RecallRules
@@ -72,7 +72,7 @@ class Rules:
     working_set: WorkingSetRules
 
     @classmethod
-    def of(cls, settings: Settings) -> "Rules":
+    def of(cls, settings: Settings) -> "RoomSettings":
         """Make the rules of settings."""
         recall, retention, tools = settings.recall, settings.retention, settings.tools
         return cls(
@@ -174,7 +174,7 @@ def open_services(
         projects=projects,
         sessions=sessions,
         capturing=settings.capture.enabled,
-        tools=Rules.of(settings).tools,
+        tools=RoomSettings.of(settings).tools,
         on_new=(usages.heard, process.heard),
         reads_later=process.reads_later,
     )

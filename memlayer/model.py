@@ -104,7 +104,7 @@ class Memory(Row, frozen=True):
     the rules that have read this turn or drew this statement of it, untouched since; 0 for none, or FROM_INDEX.
     evidence: JSON of the source's spans that state it, "" while there is none. level: of growth/levels.py, 0 for raw.
     files: paths that it is about, as the session named them. error: the error line that it explains, or "".
-    headline: the fact in a line, "" where nobody wrote one. See text/headline.py. subject: the group of its headline.
+    headline: the fact in a line, "" where nobody wrote one. subject: the group of its headline.
     citation: the name in [mem:...]; 6 characters of base 62, derived from the id.
     """
 

@@ -7,17 +7,8 @@ from urllib.parse import urlsplit
 
 from pydantic import model_validator
 
+from memlayer.config import providers
 from memlayer.config.groups import Group, Whole, setting
-from memlayer.config.providers import (
-    KEYS_TOLD,
-    MODELS_TOLD,
-    NETWORK_VARIABLES,
-    PROVIDERS,
-    SHARE_VARIABLES,
-    LanguageModel,
-    key_variable,
-    usual_model,
-)
 from memlayer.edge.home import paths
 
 if TYPE_CHECKING:
@@ -38,20 +29,25 @@ class AskedModel(Group):
 
     @model_validator(mode="after")
     def _can_be_asked(self) -> Self:
-        if self.provider in PROVIDERS and not self.model_name:
+        if self.row.title and not self.model_name:
             raise ValueError(f"{self.group}.model must name a model when {self.group}.provider is {self.provider}")
         check_endpoint(self.group, self.model, self.base_url, self.api_key_env)
         return self
 
     @property
+    def row(self) -> providers.Provider:
+        """The provider's row; NOBODY for none."""
+        return providers.PROVIDERS.get(self.provider, providers.NOBODY)
+
+    @property
     def model_name(self) -> str:
         """Name of the model, "" for none."""
-        return self.model or usual_model(self.provider)
+        return self.model or self.row.model
 
     @property
     def key_variable(self) -> str:
         """Variable that holds the key, "" where none is sent."""
-        return key_variable(self.provider, self.base_url, self.api_key_env)
+        return self.row.key_for(self.base_url, self.api_key_env)
 
 
 class ConsolidationSettings(AskedModel):
@@ -61,13 +57,15 @@ class ConsolidationSettings(AskedModel):
     """
 
     group: ClassVar[str] = "consolidation"
-    provider: Literal["rules", LanguageModel] = setting(
+    provider: Literal["rules", providers.LanguageModel] = setting(
         "rules", "`rules`: no language model. The others: docs/language-model.md."
     )
-    model: str = setting("", f"Empty: {MODELS_TOLD}.")
+    model: str = setting("", f"Empty: {providers.MODELS_TOLD}.")
     base_url: str = setting("", "Another address of the same interface (llama.cpp, Ollama, a gateway); empty: its own.")
     api_key_env: str = setting(
-        "", f"The variable that holds the key; empty: {KEYS_TOLD}, for another address none. Never the key itself."
+        "",
+        f"The variable that holds the key; empty: {providers.KEYS_TOLD}, for another address none. Never the key "
+        "itself.",
     )
     reads: Literal["session", "turn"] = setting(
         "session",
@@ -108,7 +106,7 @@ def check_endpoint(group: str, model: str, base_url: str, api_key_env: str, *, k
 def daemon_variables(settings: "Settings") -> tuple[str, ...]:
     """Return the variables of a language model and of an embedding provider."""
     chosen = settings.embedding
-    network = NETWORK_VARIABLES if chosen.is_remote else ()
+    network = providers.NETWORK_VARIABLES if chosen.is_remote else ()
     return tuple(dict.fromkeys((*language_model_variables(settings), *chosen.key_variables, *network)))
 
 
@@ -117,14 +115,14 @@ def language_model_variables(settings: "Settings") -> tuple[str, ...]:
     chosen = settings.consolidation
     if chosen.provider == "rules":
         return ()
-    own = PROVIDERS[chosen.provider].variables or tuple(filter(None, [chosen.key_variable]))
-    return (*own, *NETWORK_VARIABLES)
+    own = chosen.row.variables or tuple(filter(None, [chosen.key_variable]))
+    return (*own, *providers.NETWORK_VARIABLES)
 
 
 def write_daemon_variables(home: str, settings: "Settings") -> None:
     """Write variable names for the daemon's next start. Raises OSError."""
     is_sharing = os.path.isdir(paths.share(home)) or os.path.isdir(paths.team(home))
-    shared = SHARE_VARIABLES if is_sharing else ()
+    shared = providers.SHARE_VARIABLES if is_sharing else ()
     names, path = (*daemon_variables(settings), *shared), paths.daemon_variables(home)
     if names:
         paths.write_whole(path, ("\n".join(names) + "\n").encode())

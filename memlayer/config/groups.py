@@ -17,22 +17,14 @@ Whole = Annotated[int, BeforeValidator(_no_bool)]
 Real = Annotated[float, BeforeValidator(_no_bool), Field(allow_inf_nan=False)]
 
 
-def setting(
-    default: object,
-    description: str,
-    *,
-    unit: str = "",
-    ge: float | None = None,
-    le: float | None = None,
-    project: Literal["", "min", "max", "no", "off"] = "",
-) -> Any:
-    """Return a field with its description and unit for the docs table.
+def setting(default: object, description: str, *, unit: str = "", project: str = "", **bounds: Any) -> Any:
+    """Return a field with its description, unit and bounds (ge, le).
 
     project: how a project's file may change it. min, max: that of both values holds, unless a variable has one. no: a
     no alone counts. off: it goes off with the whole project. Empty: not at all.
     """
     extra: Any = {"unit": unit, "project": project}
-    return Field(default=default, description=description, ge=ge, le=le, json_schema_extra=extra)
+    return Field(default=default, description=description, json_schema_extra=extra, **bounds)
 
 
 class Group(BaseModel):

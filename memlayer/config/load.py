@@ -168,7 +168,8 @@ def _take_project_file(path: str, asks: dict[str, Any], warnings: list[str]) -> 
         if name and value is None:
             continue
         try:
-            held = _in_group(group, name, value) if name else _BOOL.validate_python(value)
+            read = Settings.model_validate({group: {name: value}}) if name else None
+            held = getattr(getattr(read, group), name) if read else _BOOL.validate_python(value)
         except ValidationError as bad:
             is_switch = key.endswith(SWITCH)  # less is done where it is false
             asks |= {key: False} if is_switch else {}
@@ -179,11 +180,6 @@ def _take_project_file(path: str, asks: dict[str, Any], warnings: list[str]) -> 
     for group, part in groups.items():
         if part is not None and not isinstance(part, dict):
             warnings.append(f"{group}: a group of settings is expected; ignored ({path})")
-
-
-def _in_group(group: str, name: str, value: object) -> Any:
-    """Return a setting's value as its group reads it. Raises ValidationError."""
-    return getattr(getattr(Settings.model_validate({group: {name: value}}), group), name)
 
 
 def ignored_variables(environ: Mapping[str, str]) -> list[str]:

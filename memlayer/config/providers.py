@@ -126,6 +126,7 @@ PROVIDERS = {
         ),
     )
 }
+NOBODY = Provider("")  # asked by `rules`, and by an agent that is not set up
 _MODELS = [PROVIDERS[name] for name in get_args(LanguageModel)]
 _VECTORS = [PROVIDERS[name] for name in VECTOR_PROVIDERS]
 # For the words of settings.
@@ -138,16 +139,6 @@ MODELS_TOLD = "; ".join(
 KEYS_TOLD = " or ".join(f"`{row.key_variable}`" for row in _MODELS if row.key_variable)
 VECTORS_TOLD = ", ".join(f"`{row.vectors}` for {row.name}" for row in _VECTORS)
 VECTOR_KEYS_TOLD = " or ".join(f"`{row.key_variable}`" for row in _VECTORS)
-
-
-def usual_model(provider: str) -> str:
-    """Return the default language model of a provider, "" for none."""
-    return PROVIDERS[provider].model if provider in PROVIDERS else ""
-
-
-def key_variable(provider: str, base_url: str, named: str) -> str:
-    """Return the variable with the key to send: see Provider."""
-    return PROVIDERS[provider].key_for(base_url, named) if provider in PROVIDERS else ""
 
 
 def program_path(places: Sequence[str] = CLAUDE_PLACES) -> str:

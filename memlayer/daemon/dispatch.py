@@ -103,7 +103,7 @@ class Dispatch:
                 self._operate(request, send)
         except OSError:
             raise
-        except BaseException as bad:  # one of three broad ones: a request, or a panic in Rust, takes nobody with it
+        except BaseException as bad:  # a request, or a panic in Rust, takes nobody with it
             if isinstance(bad, (UserError, StoreError, DaemonError)):
                 kind = "user" if isinstance(bad, UserError) else "store" if isinstance(bad, StoreError) else "daemon"
                 send(protocol.ERROR, ("%s: %s" % (kind, bad)).encode("utf-8", "replace"))

@@ -58,16 +58,17 @@ class Answer(NamedTuple):
 
 
 class Handler(NamedTuple):
-    """Steps of a hook: before the disk, answer, behind the answer, jobs.
+    """Steps of a hook.
 
-    ignores: the call has nothing to do with the person, and leaves no event.
+    ignores: the call has nothing to do with the person, and leaves no event. begin: before its event is on disk.
+    after_reply: of the same thread. background: jobs for the writer.
     """
 
     ignores: Callable[[State, Payload], bool] = lambda state, payload: False
     begin: Callable[[State, HookCall], None] = lambda state, call: None
     answer: Callable[[State, HookCall], Answer] = lambda state, call: Answer()
-    answered: Callable[[State, HookCall], object] = lambda state, call: None
-    after: Callable[[State, Session], object] = lambda state, session: None
+    after_reply: Callable[[State, HookCall], object] = lambda state, call: None
+    background: Callable[[State, Session], object] = lambda state, session: None
 
 
 def begin_call(
@@ -114,16 +115,15 @@ def serve(
         state.rule_notices.told(call.session.id, answer.notice)
     if state.is_open:
         state.services.result().recall.live.heard(call.event)  # after its own recall has compared it with the session
-    handler.answered(state, call)
-    handler.after(state, call.session)
+    handler.after_reply(state, call)
+    handler.background(state, call.session)
 
 
 @contextmanager
 def noted(state: State, session: Session, event: Mapping[str, Any], answer: Answer, due_s: float) -> Iterator[None]:
-    """Send a hook's answer inside. Its notes count as shown.
+    """Note the answer sent within: memories shown, entry in the record.
 
-    They stand in the record once it is out. due_s: monotonic. An answer after it, or that nobody takes, has shown
-    nothing.
+    due_s: monotonic. An answer after it, or that nobody takes, has shown nothing.
     """
     before = session.shown, session.explained_ms, session.start_chars
     if answer.context and event["kind"] in ("user", "session_start"):

@@ -50,7 +50,7 @@ ASKED_SOURCES = ("startup", "clear", "compact")  # a resumed context has the lin
 
 
 def answer(handler: Handler, request: protocol.Request, send: Send, state: State) -> None:
-    """Serve a hook. `durable` follows its event's way to disk.
+    """Serve a hook: `durable` once its event is on disk, then `reply`.
 
     Raises OSError when the disk refuses: the client then sees an error without `durable`, and tries by itself.
     """

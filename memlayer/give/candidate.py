@@ -71,7 +71,7 @@ class MemorySignals:
     cosine: float | None
     rare: float
 
-    def odds(self) -> tuple[float, ...]:
+    def inputs(self) -> tuple[float, ...]:
         """Return the inputs of the regression."""
         cosine = self.coverage if self.cosine is None else self.cosine  # without vectors words stand for both
         return math.log1p(self.bm25), self.coverage, cosine, math.log1p(self.rare)
@@ -180,12 +180,12 @@ def near_duplicates(terms: frozenset[str], other: frozenset[str]) -> bool:
 
 def need(signals: PromptSignals) -> float:
     """Return the probability that the prompt needs an earlier session."""
-    return 0.0 if signals.is_too_short else _logistic(signals.odds(), NEED)
+    return 0.0 if signals.is_too_short else _logistic(signals.inputs(), NEED)
 
 
 def helps(signals: MemorySignals) -> float:
     """Return the probability that the memory helps a prompt that needs one."""
-    return _logistic(signals.odds(), HELP)
+    return _logistic(signals.inputs(), HELP)
 
 
 def memory_signals(chunk: Chunk, score: Score, rarity: Rarity, session_words: SessionWords) -> MemorySignals:

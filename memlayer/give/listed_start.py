@@ -36,7 +36,7 @@ SAME_WAY = 0.75  # of the terms of the shorter one
 
 
 @dataclass(frozen=True)
-class Known:
+class StartMemories:
     """Memories that a start may tell, each newest first.
 
     sessions: (line, its memory). ways: of working, as a reader noted them; they never rest. rested: ids of notes that
@@ -54,7 +54,7 @@ class Known:
     uses: Mapping[str, int] | None = None
 
 
-def compose(known: Known, project_id: str, max_chars: int, left_out: LeftOut) -> str:
+def compose(known: StartMemories, project_id: str, max_chars: int, left_out: LeftOut) -> str:
     """Return the block, "" for nothing to tell.
 
     left_out: takes the memories that have no line.
@@ -83,7 +83,7 @@ def line_of(text: str, memory: Memory) -> str:
     return "- %s [mem:%s]" % (flatten(text), memory.citation)
 
 
-def _ways(known: Known) -> tuple[list[Memory], list[Memory]]:
+def _ways(known: StartMemories) -> tuple[list[Memory], list[Memory]]:
     """Return the ways of working to tell, and those beyond them.
 
     Of those that say one thing, or that a rule says, the newest stands. Those said most often come first.
@@ -127,7 +127,7 @@ def _rules(rules: Sequence[Memory], project_id: str, room: int) -> list[str]:
     return [RULES_HEADING, *lines] if lines else []
 
 
-def _notes(known: Known, room: int, roomy: int) -> list[str]:
+def _notes(known: StartMemories, room: int, roomy: int) -> list[str]:
     """Return the notes under their subjects.
 
     room: characters that they may take. roomy: those that they take while some have rested.
@@ -153,7 +153,7 @@ def _length(lines: Sequence[str]) -> int:
     return sum(len(line) + 1 for line in lines)
 
 
-def _grouped(known: Known, listed: Sequence[Memory], rested: Sequence[Memory], left_out: int) -> list[str]:
+def _grouped(known: StartMemories, listed: Sequence[Memory], rested: Sequence[Memory], left_out: int) -> list[str]:
     """Return the notes by subject, those of none, a model's, colleagues'."""
     groups: dict[str, list[Memory]] = {}
     by_model = [note for note in listed if note.id in known.unproven]

@@ -117,7 +117,7 @@ def _memory(outcome: Outcome, groups: Sequence[Sequence[Event]]) -> Memory:
 
 @dataclass(frozen=True)
 class Matter:
-    """Words of a prompt and of a hit, with their weights."""
+    """The weighted words of a prompt and of a hit."""
 
     asked: frozenset[str]
     hit: frozenset[str]

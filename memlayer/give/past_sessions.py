@@ -50,7 +50,7 @@ _UNCOMMITTED = re.compile(
 def summed_up(
     summaries: Sequence[Memory], reports: Sequence[Memory], gone: Container[tuple[str, str]], rules: Sequence[str]
 ) -> list[tuple[str, Memory]]:
-    """Return (line, memory) of a person's last session, a script's since.
+    """Return (line, memory) of the person's last session and a later script's.
 
     summaries, reports: newest first. A session that no model has read has its line of `listed`.
     """

@@ -56,9 +56,10 @@ class Note:
 
 @dataclass(frozen=True)
 class Loaded:
-    """A project's notes, newest first, and the chunks then counted.
+    """A project's notes in memory, newest first.
 
     team: of colleagues. tasks: open work, which a start may have left out. common: terms that many of the notes hold.
+    documents: chunks of the project when they were counted.
     """
 
     notes: tuple[Note, ...]

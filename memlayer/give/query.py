@@ -175,7 +175,7 @@ class PromptSignals:
     def _is_new(self) -> bool:
         return not self.prompts or self.novelty >= NEW_TOPIC
 
-    def odds(self) -> tuple[float, ...]:
+    def inputs(self) -> tuple[float, ...]:
         """Return the inputs of the regression."""
         return (
             math.log1p(min(self.chars, 2000)), float(self.prompts == 0), math.log1p(self.prompts), self.novelty,

@@ -93,9 +93,9 @@ class Pipeline:
         self._has_team = False  # an entry of a colleague
         self._present: list[frozenset[str]] = []  # terms of each text in the session's context or in an entry
         self._stages = (
-            self._kind_withheld, self._in_context, self._older, self._unsure, self._not_given, self._under_note,
+            self._kind_withheld, self._in_context, self._older, self._unsure, self._templated, self._under_note,
             self._same_turn,
-            self._repeats, self._crowded, self._taken_back, self._host_says,
+            self._repeats, self._crowded, self._write_snippet, self._host_says,
         )  # fmt: skip
 
     def run(self, candidates: Sequence[Candidate], marks: Mapping[str, str] = NO_MARKS) -> str:
@@ -150,7 +150,7 @@ class Pipeline:
             return None if candidate.chance else Reason.UNSURE
         return Reason.UNSURE if candidate.chance < self._min_chance * (SURER if self._turns else 1) else None
 
-    def _not_given(self, candidate: Candidate) -> Reason | None:
+    def _templated(self, candidate: Candidate) -> Reason | None:
         return self._withheld(candidate.chunk)
 
     def _under_note(self, candidate: Candidate) -> Reason | None:
@@ -172,7 +172,7 @@ class Pipeline:
         is_second_of_team = self._has_team and candidate.chunk.known_kind is Kind.TEAM
         return Reason.CROWDED if is_second_of_team or len(self._turns) >= self._budget.max_entries else None
 
-    def _taken_back(self, candidate: Candidate) -> Reason | None:
+    def _write_snippet(self, candidate: Candidate) -> Reason | None:
         """Write the snippet; a stale statement gives way to its successor."""
         chunk, max_chars = candidate.chunk, self._budget.max_entry_chars
         stale: list[Replacement] = []
@@ -222,7 +222,7 @@ def _sentences(text: str) -> list[str]:
 
 
 class Gate(Enum):
-    """Why no search was made; the value is for display only."""
+    """Why a prompt is given nothing; the value is for display."""
 
     OPEN = ""
     OFF = "recall is switched off"
@@ -350,7 +350,7 @@ class Recall:
         searched = [row for row in judged if KINDS[row.chunk.known_kind].is_only_searched]
         found = [row for row in judged if row not in searched]
         changes = self._changes(prompt, found, rules.min_chance)
-        found = self._told(found, query, rules.min_chance)
+        found = self._as_outcomes(found, query, rules.min_chance)
         judged = lessons_first(found, rules.min_chance)
         ids = {row.chunk.memory_id for row in notes if row.chance}
         judged = [row for row in judged if row.chunk.memory_id not in ids]
@@ -389,7 +389,7 @@ class Recall:
                 turns[ended].chance = max(turns[ended].chance, row.chance)
         return changes
 
-    def _told(self, candidates: list[Candidate], query: Query, min_chance: float) -> list[Candidate]:
+    def _as_outcomes(self, candidates: list[Candidate], query: Query, min_chance: float) -> list[Candidate]:
         """Return the candidates, turns as the outcomes of their matters."""
         if not candidates or candidates[0].chance < POSSIBLE * min_chance:
             return candidates

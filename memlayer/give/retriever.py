@@ -59,7 +59,7 @@ class Score:
 def coverage(counts: Mapping[str, int], weight: Mapping[str, float]) -> float:
     """Return a document's share of a query's information, in [0, 1].
 
-    counts: the query's terms in the document (text.bm25). weight: of every term of the query. Unlike raw BM25
+    counts: the query's terms in the document (text.terms.bm25). weight: of every term of the query. Unlike raw BM25
     it has a bound that two queries share.
     """
     whole = sum(weight.values())
@@ -75,7 +75,7 @@ def is_hangul(terms: Sequence[str]) -> bool:
 class ChunkEvidence:
     """The measures of one chunk for a query.
 
-    covered, bm25: see coverage() and text.bm25. vector: calibrated cosine, 0 and 1 at the ends of the calibration,
+    covered, bm25: see coverage() and text.terms.bm25. vector: calibrated cosine, 0 and 1 at the calibration's ends,
     unbounded beyond. None: that search did not run. foreign: query and chunk are written in different scripts, so that
     few words could be in both.
     """
@@ -273,7 +273,7 @@ class Retriever:
         return alike
 
     def is_templated(self, opening: str, scope: Scope) -> bool:
-        """True for an opening (turns.opening) of many turns of the first project.
+        """True for an opening (turns.turn.opening_term) of many turns of the first project.
 
         Only the words in memory are asked: of a project that no search has used yet nothing is known.
         """

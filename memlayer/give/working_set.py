@@ -1,4 +1,4 @@
-"""A start: a line for all that is known.
+"""Build the text that a session starts with.
 
 It is written after each batch, for a session of the project that starts. A subagent gets its head.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from memlayer.consolidation.statement import unclear_wishes, without_echoes
 from memlayer.give import listed_start, own_statements, past_sessions
 from memlayer.give.candidate import LeftOut, Reason
-from memlayer.give.listed_start import REST_SESSIONS, Known
+from memlayer.give.listed_start import REST_SESSIONS, StartMemories
 from memlayer.give.standing_orders import orders_in_force
 from memlayer.kinds import Author, Category, Kind
 from memlayer.model import CITED, GLOBAL, OPENED, Memory, team_session
@@ -58,11 +58,11 @@ def compose(
         return ""
     orders = orders_in_force(store, project_id)
     left_out = {} if left_out is None else left_out
-    known = _known(store, project_id, orders, excluded_session_id, excluded_ids, last_day, left_out)
-    return listed_start.compose(known, project_id, rules.max_chars, left_out)
+    memories = _memories(store, project_id, orders, excluded_session_id, excluded_ids, last_day, left_out)
+    return listed_start.compose(memories, project_id, rules.max_chars, left_out)
 
 
-def _known(
+def _memories(
     store: Store,
     project_id: str,
     orders: Sequence[Memory],
@@ -70,7 +70,7 @@ def _known(
     excluded_ids: Collection[str],
     last_day: Sequence[Profile],
     left_out: LeftOut,
-) -> Known:
+) -> StartMemories:
     """Collect the memories for a start."""
     turns = MemoryQuery(project_id=project_id, category=Category.CONVERSATION, limit=TURNS_LOOKED_AT)
     reports = [
@@ -122,7 +122,7 @@ def _known(
     left_out |= {row.citation: Reason.OLD.value for row in core if row.kind == Kind.TASK and row not in tasks}
     left_out |= {row.citation: Reason.ENDED.value for row in over[:MAX_ENDED]}
     told_of = {row.session_id for row in (*notes, *(row for _, row in sessions))}.union(sent)
-    return Known(
+    return StartMemories(
         sessions=[*sessions, *_of_day([row for row in last_day if row.session_id not in told_of], reports)],
         tasks=[row for row in tasks if row.id not in told],
         notes=sorted((row for row in notes if row not in ways), key=lambda row: (not row.pinned, -row.at_ms)),
@@ -198,9 +198,9 @@ def live_tasks(core: Sequence[Memory], heard: Sequence[Memory]) -> list[Memory]:
 def checked(
     block: str, host_lines: host_memory.HostLines, marks: Mapping[str, str], max_chars: int
 ) -> tuple[str, LeftOut]:
-    """Return a working set as a session gets it.
+    """Return (block, dropped) of a working set for one session.
 
-    Behind it those that go. Lines of the host's own memory go. marks: citation -> words before a line, which goes where
+    Lines that the host's own memory says are dropped. marks: citation -> words before a line, which is dropped where
     they have no room.
     """
     lines: list[str] = []

@@ -41,7 +41,7 @@ def refuse_ended(store: Store, memory: Memory) -> None:
 
 
 def head_of(memory: Memory, by_id: Callable[[str], Memory | None]) -> Memory:
-    """The same for memories at hand."""
+    """Follow superseded_by to its end, by a lookup of memories at hand."""
     seen = {memory.id}
     while memory.superseded_by and memory.superseded_by not in seen:
         newer = by_id(memory.superseded_by)

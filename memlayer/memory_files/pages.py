@@ -46,7 +46,7 @@ class Left:
 
 
 class Book(Left):
-    """The same, kept on disk, with all that the last sync found."""
+    """A project's file state, stored on disk, with the last sync's findings."""
 
     def __init__(self, home: str, project_id: str) -> None:
         """Read the state. Raises UserError for an unsafe id."""

@@ -77,11 +77,9 @@ def room_for(turns: int) -> int:
 def first_part(
     turns: Sequence[SessionTurn], notes: Sequence[Memory], tasks: Sequence[Memory], *, summary: str = ""
 ) -> ReaderRequest:
-    """Return the request for as many turns as a call holds.
+    """Return the request for the first turns that fit one call.
 
-    At least one.
-
-    notes, tasks: the project's in force. summary: of the session's part that was read before.
+    One at least. notes, tasks: the project's in force. summary: of the session's part that was read before.
     """
     head = _known(notes, tasks, turns, summary)
     frame = FRAME_TOKENS + tokens_of(system_prompt()) + tokens_of(head)

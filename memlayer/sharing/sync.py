@@ -53,7 +53,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass
-class Taking:
+class Pull:
     """Pull of one home.
 
     in_writer: runs a job in the thread that writes the store. forget: erases rows by their ids, and returns how many.
@@ -230,7 +230,7 @@ class Taking:
 class Sharing:
     """The share of one home. Thread-safe.
 
-    in_writer, forget: see Taking. on_taken: called where rows came.
+    in_writer, forget: see Pull. on_taken: called where rows came.
     """
 
     home: str
@@ -391,8 +391,8 @@ class Sharing:
         return Sending(self.keep, self.projects)
 
     @property
-    def taking(self) -> Taking:
-        return Taking(self.keep, self.projects, self.in_writer, self.forget)
+    def taking(self) -> Pull:
+        return Pull(self.keep, self.projects, self.in_writer, self.forget)
 
     @contextmanager
     def _open(self, doing: str) -> Iterator[Channel]:

@@ -44,10 +44,10 @@ class Matched(NamedTuple):
 def match(words: str, tasks: Iterable[Task], *, is_open: bool | None = True) -> Matched:
     """Match words with the open, the closed or all of these tasks."""
     rows = [Match(task, score(words, task)) for task in tasks if is_open in (None, task.is_open)]
-    return decide(sorted(rows, key=lambda row: (-row.score, row.task.id)))
+    return sure_match(sorted(rows, key=lambda row: (-row.score, row.task.id)))
 
 
-def decide(rows: Sequence[Match]) -> Matched:
+def sure_match(rows: Sequence[Match]) -> Matched:
     """Take the best match if it is strict and alone.
 
     Rows: best first.

@@ -17,10 +17,10 @@ MAX_S = 8.0
 
 def main(root: str, hook: str) -> None:
     sys.path.insert(0, root)
-    from memlayer.edge.hook.fallback import keep  # loaded once, so that a fork costs a millisecond
+    from memlayer.edge.hook.fallback import keep_without_daemon  # loaded once, so that a fork costs a millisecond
     from memlayer.edge.hook.main import run
 
-    assert keep
+    assert keep_without_daemon
     folder = tempfile.mkdtemp()
     calls, slowest_s, printed = 0, 0.0, 0
     for line in sys.stdin.buffer:

@@ -192,7 +192,7 @@ def test_fuzzer_can_fail(hook: HookRunner, tmp_path: Path) -> None:
     broken.mkdir(parents=True)
     for folder in (broken.parent.parent, broken.parent, broken):
         (folder / "__init__.py").touch()
-    (broken / "fallback.py").write_text("keep = True")
+    (broken / "fallback.py").write_text("keep_without_daemon = True")
     for body, sign in (
         ("import sys; sys.stderr.write('Traceback'); sys.exit(0)", "stderr"),
         ("import os; os.write(1, b'oops'); os._exit(0)", "no JSON"),

@@ -108,7 +108,7 @@ class SharedHome:
 
         Of all candidates: of fifty that are equal, thirty would be taken by their place in the table.
         """
-        rules = compose.Rules.of(self.settings).recall
+        rules = compose.RoomSettings.of(self.settings).recall
         from memlayer.give.query import typed_query  # a process of an older version has no such room
 
         hits = self.services.recall.retriever.search(typed_query(words), Scope(None), 1000, rules.weights)

@@ -172,7 +172,7 @@ class ProjectWords(ProjectRows):
         return gone
 
     def best(self, words: str, limit: int, session_id: str, excluded_session_id: str) -> list[tuple[float, str]]:
-        """Return (BM25, id) of the best rows with any word; see text.bm25."""
+        """Return (BM25, id) of the best rows with any word; see text.terms.bm25."""
         wanted = list(dict.fromkeys(words.split()))
         postings = self._postings_of(wanted)
         counted = [self._count(posting) for posting in postings]

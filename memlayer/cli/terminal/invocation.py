@@ -137,7 +137,7 @@ def settings() -> "Settings":
     return load_what_holds(home(), os.environ)[0]
 
 
-def keep(event: dict[str, object], arguments: "Asked[Answer]", done: str) -> "Answer":
+def put_and_ask(event: dict[str, object], arguments: "Asked[Answer]", done: str) -> "Answer":
     """Put an event on disk, and have it taken in. Raises UserError.
 
     done: the work, for whoever has no daemon.

@@ -14,10 +14,10 @@ from memlayer.cli.terminal.invocation import (
     begin_writing,
     end_with_json,
     json_option,
-    keep,
     memory_id,
     project_dir,
     project_option,
+    put_and_ask,
     words,
 )
 from memlayer.cli.terminal.output import line, memory_title, say, say_body, say_headline
@@ -83,7 +83,7 @@ def remember_verb(text: tuple[str, ...], project: str | None, is_global: bool, s
         content, project_dir=folder, at_ms=now_ms, session_id=_session_id(session), is_global=is_global,
         by_model=by_model,
     )  # fmt: skip
-    done = keep(event, memory_ops.Remember(str(event["id"])), "remembered")
+    done = put_and_ask(event, memory_ops.Remember(str(event["id"])), "remembered")
     if as_json:
         end_with_json(done)
     memory = done.memory

@@ -47,7 +47,7 @@ _UNFIT_PLAIN = ("outside", "talks", "hedge", "of_the_day")
 
 
 class Statement(NamedTuple):
-    """One lasting statement. kind: of kinds.LASTING. speaker: user | assistant.
+    """One lasting statement. speaker: user | assistant.
 
     text: reads alone. source: the sentence as it stands in the turn. is_rule: the person laid it down for good.
     evidence: JSON of the span of source, "" where it was not looked for or is not there. is_unclear: it may be somebody

@@ -68,7 +68,7 @@ class Jobs:
                 done = job()
                 self.failing.pop(_kind(name), None)
                 future.set_result(done)
-            except BaseException as bad:  # one of three broad ones: the thread outlives any job, a panic in Rust too
+            except BaseException as bad:  # the thread outlives any job, a panic in Rust too
                 if not isinstance(bad, UserError):  # a person's mistake is their answer, no trouble
                     self.failing[_kind(name)] = "%s: %s" % (name, type(bad).__name__)
                     log.error("job %s failed: %s", name, where(bad))

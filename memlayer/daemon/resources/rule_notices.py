@@ -93,12 +93,12 @@ class RuleNotices:
                 self._doubted.popitem(last=False)
 
     def is_near(self, turn: TurnId) -> bool:
-        """True for a prompt with a rule whose turn waits for consolidation."""
+        """True while a prompt with a rule waits for its turn's consolidation."""
         with self._changed:
             return self._expected.get(turn, False)
 
     def has_near(self, session_id: str) -> bool:
-        """True for a session with a turn that is near."""
+        """True while any prompt of a session does: see is_near."""
         with self._changed:
             return any(has_rule and turn[0] == session_id for turn, has_rule in self._expected.items())
 

@@ -250,11 +250,11 @@ class HeldSettings:
     settings: Settings
     problem: str = ""
     stamp: str = ""
-    _by_folder: dict[str, tuple[float, compose.Rules]] = field(default_factory=dict)
+    _by_folder: dict[str, tuple[float, compose.RoomSettings]] = field(default_factory=dict)
     _file: tuple[int, int] | None = None  # modification time and size of the settings when they were read
 
     def __post_init__(self) -> None:
-        self.rules = compose.Rules.of(self.settings)
+        self.rules = compose.RoomSettings.of(self.settings)
         self._file = _file_of(self.home)
 
     def read(self) -> bool:
@@ -272,11 +272,11 @@ class HeldSettings:
             self.stamp = stamp
         if self.settings == before:
             return False
-        self.rules = compose.Rules.of(self.settings)
+        self.rules = compose.RoomSettings.of(self.settings)
         self._by_folder.clear()
         return True
 
-    def rules_for(self, folder: str) -> compose.Rules:
+    def rules_for(self, folder: str) -> compose.RoomSettings:
         """Return the user's rules, with the changes of a folder's project."""
         cached = self._by_folder.get(folder)
         now = time.monotonic()
@@ -284,7 +284,7 @@ class HeldSettings:
             return cached[1]
         rules = self.rules
         if settings_files(folder):
-            rules = compose.Rules.of(self.settings.for_project(load_project_settings(folder)))
+            rules = compose.RoomSettings.of(self.settings.for_project(load_project_settings(folder)))
         self._by_folder[folder] = (now, rules)
         return rules
 
@@ -314,7 +314,7 @@ class Life:
 
 
 class Derived:
-    """All that is held beside the store and renewed with it."""
+    """Caches that are drawn from the store, and renewed when it changes."""
 
     def __init__(self, home: str) -> None:
         self.ground = Ground(home)  # names of code in notes
@@ -359,7 +359,7 @@ class State:
         return self.held.settings
 
     @property
-    def rules(self) -> compose.Rules:
+    def rules(self) -> compose.RoomSettings:
         return self.held.rules
 
     def scope(self, project_id: str) -> Scope:

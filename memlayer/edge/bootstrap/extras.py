@@ -59,7 +59,7 @@ def command_for(name: str) -> str:
     return "memlayer setup --with %s" % name if is_own else ""
 
 
-def keep(home: str, previous: str, venv: str, installer: Installer) -> None:
+def install_again(home: str, previous: str, venv: str, installer: Installer) -> None:
     """Install the remembered extras, and those of the previous runtime, anew.
 
     A failure is reported in a line and logged. The runtime works without them.

@@ -86,7 +86,7 @@ def _build(home: str, root: str, installer: Installer) -> str:
     venv = os.path.join(folder, "%s-%d" % (time.strftime("%Y%m%d-%H%M%S"), os.getpid()))
     try:
         installer.make(venv, os.path.join(root, runtime.LOCK_FILE))
-        extras.keep(home, previous, venv, installer)
+        extras.install_again(home, previous, venv, installer)
         switch(folder, os.path.basename(venv))
     except (MemlayerError, OSError, KeyboardInterrupt) as error:
         shutil.rmtree(venv, ignore_errors=True)  # before the reason is written: it may fill the disk

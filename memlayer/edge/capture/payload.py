@@ -10,7 +10,7 @@ import json
 
 from memlayer.edge.capture import hosts
 from memlayer.edge.capture.noise import is_noise, own_words
-from memlayer.edge.capture.runs import run_of
+from memlayer.edge.capture.runs import run_of, text_of
 from memlayer.edge.capture.spool import event_id
 from memlayer.edge.home.project import here
 from memlayer.edge.hook_rows import HOOKS
@@ -88,23 +88,23 @@ def read_payload(hook: str, raw: bytes, *, project_dir: str, at_ms: int, tools: 
         return payload
     if data.get("failed") is True and hook == "post_tool_use":  # a host without a hook of its own for it
         hook = "post_tool_use_failure"
-    session_id = payload.session_id = _text(data, "session_id")
-    payload.source = _text(data, "source")
-    payload.transcript_path = _text(data, "transcript_path")
-    payload.folder = here(project_dir) or here(_text(data, "cwd"))
-    payload.problem = _unplaced(payload, project_dir or _text(data, "cwd"))
+    session_id = payload.session_id = text_of(data, "session_id")
+    payload.source = text_of(data, "source")
+    payload.transcript_path = text_of(data, "transcript_path")
+    payload.folder = here(project_dir) or here(text_of(data, "cwd"))
+    payload.problem = _unplaced(payload, project_dir or text_of(data, "cwd"))
     if payload.problem:
         return payload
     kind = _kind(data, hook)
     if data.get("agent_id"):
         payload.problem = "sub-agent" if kind not in ("tool", "task") else ""  # a sub-agent calls hundreds of tools
         return payload
-    prompt_id = payload.prompt_id = _text(data, "prompt_id")
+    prompt_id = payload.prompt_id = text_of(data, "prompt_id")
     field = HOOKS[hook].detail
     if field:
-        payload.model = _text(data, "model") if hook == "session_start" else ""
+        payload.model = text_of(data, "model") if hook == "session_start" else ""
         prompt_id = ""
-        detail = _text(data, field)
+        detail = text_of(data, field)
         content: _Content | None = (run_of(data) if hook == "session_start" else "", detail, "%s %d" % (detail, at_ms))
     else:
         with Heard(session_id) as heard:
@@ -151,7 +151,7 @@ def _unplaced(payload: Payload, recorded: str) -> str:
 
 def _prompt(data: dict[object, object], payload: Payload) -> tuple[str, str, str] | None:
     """Return (text, detail, extra) of a prompt; None with payload.problem."""
-    prompt = own_words(_text(data, "prompt"))
+    prompt = own_words(text_of(data, "prompt"))
     if not prompt.strip():
         payload.problem = "empty prompt"
         return None
@@ -169,10 +169,10 @@ def _prompt(data: dict[object, object], payload: Payload) -> tuple[str, str, str
 def _answer(data: dict[object, object], payload: Payload) -> tuple[str, str, str] | None:
     """Return (text, detail, extra) of an answer; None with payload.problem."""
     payload.is_continued = data.get("stop_hook_active") is True
-    if payload.is_continued and is_no_reply(_text(data, "last_assistant_message")):
+    if payload.is_continued and is_no_reply(text_of(data, "last_assistant_message")):
         payload.problem = "answer to memlayer itself"
         return None
-    text = clean(_text(data, "last_assistant_message"))
+    text = clean(text_of(data, "last_assistant_message"))
     if not text.strip():
         payload.problem = "no answer"  # the transcript has it. The next session start takes it from there
         return None
@@ -188,9 +188,9 @@ def _tool_call(
 
     if _kind(data, hook) == "user":
         text = clean(answers_given(data.get("tool_response")))
-        return (text, DIALOG, _text(data, "tool_use_id")) if text.strip() and data.get("tool_use_id") else None
+        return (text, DIALOG, text_of(data, "tool_use_id")) if text.strip() and data.get("tool_use_id") else None
     text, detail = tool_event(data, hook == "post_tool_use_failure", tools or EVERY_TOOL)
-    return (text, detail, _text(data, "tool_use_id") or "%s %d" % (text, at_ms)) if text else None
+    return (text, detail, text_of(data, "tool_use_id") or "%s %d" % (text, at_ms)) if text else None
 
 
 def _kind(data: dict[object, object], hook: str) -> str:
@@ -198,7 +198,7 @@ def _kind(data: dict[object, object], hook: str) -> str:
         return HOOKS[hook].kind
     from memlayer.edge.capture.task_use import TOOLS
 
-    tool = _text(data, "tool_name")
+    tool = text_of(data, "tool_name")
     return "user" if tool == _QUESTIONS else "task" if tool in TOOLS else HOOKS[hook].kind
 
 
@@ -210,7 +210,7 @@ def _task(data: dict[object, object], hook: str, at_ms: int) -> tuple[str, str, 
     from memlayer.edge.capture.task_use import task_text
 
     text = "" if run_of(data) else task_text(hook, data, clean)
-    return (text, "", _text(data, "tool_use_id") or "%s %d" % (text, at_ms)) if text else None
+    return (text, "", text_of(data, "tool_use_id") or "%s %d" % (text, at_ms)) if text else None
 
 
 def spool_event(
@@ -271,11 +271,6 @@ def prompt_detail(prompt: str, *, is_run: bool = False) -> str:
     if is_generated and not start.startswith("/"):
         return NOISE
     return RUN if is_run else COMMAND if is_generated else ""
-
-
-def _text(data: dict[object, object], name: str) -> str:
-    value = data.get(name)
-    return value if isinstance(value, str) else ""
 
 
 def continuation() -> bytes:

@@ -26,8 +26,8 @@ def run_of(facts: Mapping[Any, object]) -> str:
     facts: a transcript's record, or a hook's payload with edge.hook.main.TELLING. A host that names no entry point says
     nothing: its prompts are a person's.
     """
-    entry, source = _name(facts, "entrypoint"), _name(facts, "promptSource")
-    background = _name(facts, "sessionKind") or (_name(facts, "scheduled") and "scheduled")
+    entry, source = text_of(facts, "entrypoint"), text_of(facts, "promptSource")
+    background = text_of(facts, "sessionKind") or (text_of(facts, "scheduled") and "scheduled")
     if background or facts.get("attended") == "0":
         return background or entry or "unattended"
     origin = facts.get("origin")
@@ -37,6 +37,7 @@ def run_of(facts: Mapping[Any, object]) -> str:
     return entry or (SDK if source == SDK else "")
 
 
-def _name(facts: Mapping[Any, object], field: str) -> str:
+def text_of(facts: Mapping[Any, object], field: str) -> str:
+    """Return a field that is a text, "" for anything else."""
     value = facts.get(field)
     return value if isinstance(value, str) else ""

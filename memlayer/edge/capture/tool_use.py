@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 
+from memlayer.edge.capture.runs import text_of
 from memlayer.edge.redaction.privacy import plain, redact_ends, strip_own_blocks
 from memlayer.edge.redaction.secret_commands import answer_shows_secret, shows_secret
 
@@ -62,7 +63,7 @@ def matches(tool: str, patterns: tuple[str, ...]) -> bool:
 
 def tool_event(data: dict[object, object], failed: bool, rules: ToolRules) -> tuple[str, str]:
     """Return (text, detail) of a tool call; ("", "") to keep nothing."""
-    tool = _text(data, "tool_name")
+    tool = text_of(data, "tool_name")
     arguments, response = _dict(data.get("tool_input")), data.get("tool_response")
     outcome = FAILED if failed else ""
     if data.get("is_interrupt") is True or _dict(response).get("interrupted") is True:
@@ -70,15 +71,17 @@ def tool_event(data: dict[object, object], failed: bool, rules: ToolRules) -> tu
     # A name is the host's, or an MCP server's: it must not pass for anything else.
     tool = "".join(char for char in tool[:120] if char.isalnum() or char in "_-.:")
     detail = ("%s %s" % (tool, outcome)).strip()
-    if not rules.keeps(detail) or _is_own(_text(arguments, "command")):
+    if not rules.keeps(detail) or _is_own(text_of(arguments, "command")):
         return "", ""
     values = _Values()
     target, change = _target_and_change(tool, arguments, _dict(response), values)
     lines = ["%s: %s" % (detail, target)]
     if tool in EDITS and not failed:
         lines.append(change)
-    elif not (shows_secret(_text(arguments, "command")) or (values.words and answer_shows_secret(tool, values.words))):
-        lines.append(_short(_text(data, "error") if failed else _output(response), MAX_CHARS))
+    elif not (
+        shows_secret(text_of(arguments, "command")) or (values.words and answer_shows_secret(tool, values.words))
+    ):
+        lines.append(_short(text_of(data, "error") if failed else _output(response), MAX_CHARS))
     lines.append(_took(data.get("duration_ms")))
     text = "\n".join(line for line in lines if line.strip())
     return text.encode("utf-8", "replace").decode("utf-8"), detail
@@ -106,23 +109,23 @@ def _target_and_change(
 ) -> tuple[str, str]:
     """Return (target, change) of a call."""
     if tool == "Bash":
-        return _one_line(_text(arguments, "command").strip(), MAX_COMMAND_CHARS), ""
-    path = _text(arguments, "file_path") or _text(arguments, "notebook_path")
+        return _one_line(text_of(arguments, "command").strip(), MAX_COMMAND_CHARS), ""
+    path = text_of(arguments, "file_path") or text_of(arguments, "notebook_path")
     if tool not in EDITS or not path:
         cleaned = values.cleaned(arguments)
         return _one_line(json.dumps(cleaned, ensure_ascii=False, default=str), MAX_COMMAND_CHARS), ""
     if tool == "Write":
-        content = _text(arguments, "content")
+        content = text_of(arguments, "content")
         lines = content.count("\n") + (content[-1:] not in ("", "\n"))
-        return _short(path, MAX_COMMAND_CHARS), "%s, %d lines" % (_text(response, "type")[:20] or "write", lines)
+        return _short(path, MAX_COMMAND_CHARS), "%s, %d lines" % (text_of(response, "type")[:20] or "write", lines)
     edits = arguments.get("edits")
     first = _dict(edits[0]) if isinstance(edits, list) and edits else arguments
     change = []
     if isinstance(edits, list) and len(edits) > 1:
         change.append("%d edits" % len(edits))
     for sign, text in (
-        ("-", _text(first, "old_string")),
-        ("+", _text(first, "new_string") or _text(first, "new_source")),
+        ("-", text_of(first, "old_string")),
+        ("+", text_of(first, "new_string") or text_of(first, "new_source")),
     ):
         if text.strip():
             change.append("%s %s" % (sign, _one_line(text.strip(), MAX_CHANGE_CHARS)))
@@ -134,10 +137,10 @@ def _output(response: object) -> str:
     if isinstance(response, str):
         return response
     if isinstance(response, list):
-        texts = [_text(_dict(block), "text") for block in response]
+        texts = [text_of(_dict(block), "text") for block in response]
         return "\n".join(text for text in texts if text)
     fields = _dict(response)
-    outputs = [_text(fields, name) for name in ("stdout", "stderr", "text", "result")]
+    outputs = [text_of(fields, name) for name in ("stdout", "stderr", "text", "result")]
     if any(outputs):
         return "\n".join(text.strip("\r\n") for text in outputs if text)
     return _output(fields["content"]) if isinstance(fields.get("content"), (str, list)) else ""
@@ -189,8 +192,3 @@ def _is_own(command: str) -> bool:
 
 def _dict(value: object) -> dict[object, object]:
     return value if isinstance(value, dict) else {}
-
-
-def _text(data: dict[object, object], name: str) -> str:
-    value = data.get(name)
-    return value if isinstance(value, str) else ""

@@ -26,7 +26,7 @@ NOTICE = (
 )
 
 
-def keep(hook: str, raw: bytes, home_raw: bytes, project_raw: bytes, at_ms: int, outcome: str) -> bytes:
+def keep_without_daemon(hook: str, raw: bytes, home_raw: bytes, project_raw: bytes, at_ms: int, outcome: str) -> bytes:
     """Make the event durable unless the daemon did. Return the output.
 
     Also starts a daemon. outcome: the result of edge.ipc.protocol.forward. Raises OSError when the disk refuses.

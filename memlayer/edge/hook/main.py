@@ -66,9 +66,9 @@ def serve(event: str) -> None:
     if outcome != TAKEN and not HOOKS[event].kind:
         return
     if outcome != TAKEN:
-        from memlayer.edge.hook.fallback import keep
+        from memlayer.edge.hook.fallback import keep_without_daemon
 
-        answer = keep(event, raw, home, project_dir, at_ms, outcome)
+        answer = keep_without_daemon(event, raw, home, project_dir, at_ms, outcome)
     try:
         write_all(1, answer)
     except OSError:  # the host has gone, or reads no more: the event is durable, and a log entry would count as lost

@@ -7,7 +7,7 @@ import pytest
 from memlayer.tasks.book import observed
 from memlayer.tasks.decision import decided
 from memlayer.tasks.events import Observation, TaskEvent
-from memlayer.tasks.matcher import GAP, STRICT, Match, decide, match, score
+from memlayer.tasks.matcher import GAP, STRICT, Match, match, score, sure_match
 from memlayer.tasks.states import By, Op, Status, Task
 from tests.support.tables import tables
 
@@ -79,10 +79,10 @@ def test_an_earlier_title_counts_as_an_alias() -> None:
 
 def test_the_gap_decides_between_two() -> None:
     first, second = task("a", 1), task("b", 2)
-    assert decide([Match(first, STRICT + GAP), Match(second, STRICT)]).sure is first
-    assert decide([Match(first, STRICT + GAP - 0.001), Match(second, STRICT)]).sure is None
-    assert decide([Match(first, STRICT - 0.001)]).sure is None
-    assert decide([Match(task("n", n), 0.9) for n in range(9)]).candidates == tuple(task("n", n) for n in range(5))
+    assert sure_match([Match(first, STRICT + GAP), Match(second, STRICT)]).sure is first
+    assert sure_match([Match(first, STRICT + GAP - 0.001), Match(second, STRICT)]).sure is None
+    assert sure_match([Match(first, STRICT - 0.001)]).sure is None
+    assert sure_match([Match(task("n", n), 0.9) for n in range(9)]).candidates == tuple(task("n", n) for n in range(5))
 
 
 def test_closed_tasks_are_no_candidates() -> None:

@@ -65,15 +65,14 @@ def changes_for(
 
 def planned(changes: dict[str, list[str]]) -> ModelUse:
     """Return who will read under changed settings."""
-    from memlayer.config.providers import usual_model
+    from memlayer.config.providers import PROVIDERS
 
     before = settings().consolidation
     provider, model, url = (
         changes.get("consolidation." + name, [getattr(before, name)])[0] for name in ("provider", "model", "base_url")
     )
-    return ModelUse(
-        provider=provider, model=model or usual_model(provider), base_url=url, daily_tokens=before.daily_tokens
-    )
+    model = model or PROVIDERS[provider].model
+    return ModelUse(provider=provider, model=model, base_url=url, daily_tokens=before.daily_tokens)
 
 
 def reader_of(use: ModelUse) -> tuple[str, str]:

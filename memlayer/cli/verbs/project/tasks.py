@@ -13,9 +13,9 @@ from memlayer.cli.terminal.invocation import (
     begin_writing,
     end_with_json,
     json_option,
-    keep,
     project_dir,
     project_option,
+    put_and_ask,
     words,
 )
 from memlayer.cli.terminal.output import line, say, table, when
@@ -217,7 +217,7 @@ def taken_in(how: str, title: str, project: str | None, **more: Any) -> ops.Task
     folder = project_dir(project)
     begin_writing(folder)
     event = persons_change(how, title, project_dir=folder, at_ms=time.time_ns() // 1_000_000, **more)
-    return keep(event, ops.TaskChange(str(event["id"])), "done")
+    return put_and_ask(event, ops.TaskChange(str(event["id"])), "done")
 
 
 def _change(how: str, title: str, as_json: bool, project: str | None = None, **more: Any) -> None:
