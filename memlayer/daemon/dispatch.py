@@ -33,7 +33,6 @@ from memlayer.daemon.resources.state import Send, State
 from memlayer.daemon.tasks import batches, derived
 from memlayer.edge.home import paths
 from memlayer.edge.ipc import protocol
-from memlayer.edge.ipc.client import peer_uid
 from memlayer.errors import DaemonError, ProtocolError, StoreError, UserError
 from memlayer.wire import memories as memory_ops
 from memlayer.wire import tasks as task_ops
@@ -211,7 +210,7 @@ class Server:
     def _serve(self, connection: socket.socket) -> None:
         try:
             with connection:
-                if peer_uid(connection) != os.getuid():
+                if protocol.peer_uid(connection) != os.getuid():
                     log.warning("refused a connection of another user")
                     return
                 connection.settimeout(READ_TIMEOUT_S)

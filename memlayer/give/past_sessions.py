@@ -23,11 +23,10 @@ from memlayer.topics.session_summary import (
     stands_alone,
 )
 from memlayer.turns.outcome import checks
-from memlayer.turns.plans import is_plan
 from memlayer.turns.questions import REQUESTS, asks_a_fact, is_open_question
 from memlayer.turns.remembered import is_husk
 from memlayer.turns.retraction import Order, order_of
-from memlayer.turns.turn import TEMPLATE_TURNS, opening_term, prompt_and_answer
+from memlayer.turns.turn import TEMPLATE_TURNS, is_plan, opening_term, prompt_and_answer
 
 MAX_SESSIONS = 10
 ORDER_CHARS, SUMMARY_CHARS = 70, 280

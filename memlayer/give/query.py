@@ -14,8 +14,8 @@ from memlayer.indexing.retracted import SessionWords
 from memlayer.text.sentences import is_question
 from memlayer.text.terms import index_terms, query_terms
 from memlayer.text.word_lists import word_set
-from memlayer.turns.plans import ACCEPTED_PLAN
 from memlayer.turns.questions import REQUESTS as _REQUESTS
+from memlayer.turns.turn import ACCEPTED_PLAN
 
 SHORT_CHARS = 600
 MAX_TERMS = 48

@@ -38,10 +38,9 @@ from memlayer.records.sessions import Session
 from memlayer.text import context_block
 from memlayer.text.sentences import sentence_texts
 from memlayer.transcripts import host_memory
-from memlayer.turns.plans import is_plan
 from memlayer.turns.questions import is_still_open
 from memlayer.turns.remembered import is_husk
-from memlayer.turns.turn import opening_in, opening_term, prompt_and_answer
+from memlayer.turns.turn import is_plan, opening_in, opening_term, prompt_and_answer
 
 SURER = 2.0  # times min_chance for each entry after the first: on real sessions they are noise far more often
 

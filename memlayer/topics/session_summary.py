@@ -27,11 +27,11 @@ from memlayer.text.terms import query_terms
 from memlayer.transcripts.lines import read_calls
 from memlayer.turns.matter import is_bare_reason
 from memlayer.turns.outcome import WorkDone, call_of, from_answers, from_calls, outcome, says_done
-from memlayer.turns.plans import is_plan
 from memlayer.turns.questions import asks_a_fact, is_open_question
 from memlayer.turns.remembered import is_husk, shown_part
 from memlayer.turns.retraction import not_held
 from memlayer.turns.salience import is_routine, new_memory
+from memlayer.turns.turn import is_plan
 
 GOAL, DONE, FILES, COMMANDS, DECIDED, ERRORS, LEFT = "goal", "done", "files", "commands", "decided", "errors", "left"
 PARTS = (GOAL, DONE, FILES, COMMANDS, DECIDED, ERRORS, LEFT)

@@ -26,14 +26,7 @@ _DONE = re.compile(
     r"\b(?:done|finished|completed|shipped|merged)\b|끝냈|끝났|마쳤|완료|(?:했|됐|었|았|였|겼|꿨|렸|졌|냈|뒀|놨|뺐|썼|쳤)(?:어|지|네|음|습니다|다)",
     re.IGNORECASE,
 )
-# The host itself writes such a prompt when a plan is accepted: it needs no turns, but notes on its matter.
-ACCEPTED_PLAN = re.compile(r"\s*Implement the following plan:", re.IGNORECASE)
 _FRAME = re.compile(rf"{_DAY}|{_WILL}|오늘은?|내일은?|이번 ?주에?는?", re.IGNORECASE)
-
-
-def is_plan(prompt: str) -> bool:
-    """True for an accepted plan that the host submits as a prompt."""
-    return bool(ACCEPTED_PLAN.match(prompt))
 
 
 @lru_cache(maxsize=1024)

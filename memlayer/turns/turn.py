@@ -39,6 +39,13 @@ _MEDIA = re.compile(
     r"|<(image|img|video|audio|media)\b[^<>]{0,2000}(?:/>|>(?:[^<]{0,2000}</\1>)?)",
     re.IGNORECASE,
 )
+# The host itself writes such a prompt when a plan is accepted: it needs no turns, but notes on its matter.
+ACCEPTED_PLAN = re.compile(r"\s*Implement the following plan:", re.IGNORECASE)
+
+
+def is_plan(prompt: str) -> bool:
+    """True for an accepted plan that the host submits as a prompt."""
+    return bool(ACCEPTED_PLAN.match(prompt))
 
 
 def turn_text(prompt: str, answers: list[str]) -> str:

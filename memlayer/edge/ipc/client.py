@@ -9,8 +9,6 @@ import contextlib
 import json
 import os
 import socket
-import struct
-import sys
 import time
 
 from memlayer import __version__
@@ -60,7 +58,6 @@ _VERSION = "version"
 _LOST = "lost"
 
 MAX_ADDRESS_BYTES = 103  # macOS: 104 with the closing zero. Linux: 108
-_LOCAL_PEERCRED = 1  # macOS, <sys/un.h>. Level 0 is SOL_LOCAL
 
 
 class Client:
@@ -306,7 +303,7 @@ def connect_from(sock: socket.socket, folder: int) -> None:
 
 def check_peer(sock: socket.socket) -> None:
     """Raise UserError when another user, who could read prompts, listens."""
-    uid = peer_uid(sock)
+    uid = protocol.peer_uid(sock)
     if uid != os.getuid():
         raise UserError(
             f"another user (uid {uid}) listens on memlayer's socket: set MEMLAYER_HOME to a folder of yours"
@@ -338,10 +335,3 @@ def last_line(path: str) -> str:
     """Return the last line with text of a small file, or ""."""
     lines = paths.read_start(path, 1 << 16).decode("utf-8", "replace").split("\n")
     return next((line.strip() for line in reversed(lines) if line.strip()), "")
-
-
-def peer_uid(connection: socket.socket) -> int:
-    """Return the user id of the other end's process. Raises OSError."""
-    if sys.platform == "darwin":  # struct xucred { u_int version; uid_t uid; short ngroups; gid_t groups[16]; }
-        return int(struct.unpack_from("=II", connection.getsockopt(0, _LOCAL_PEERCRED, 76))[1])
-    return int(struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[1])

@@ -13,6 +13,7 @@ socket wrapper would double the cost of a hook.
 
 import _socket
 import posix
+import sys
 import time
 
 from memlayer import __version__
@@ -28,6 +29,7 @@ REPLY = b"reply"
 ERROR = b"error"
 VERSION = b"version"
 
+LOCAL_PEERCRED = 1  # macOS, <sys/un.h>. Level 0 is SOL_LOCAL
 SOCKET_NAME = b"daemon.sock"  # paths.SOCKET_NAME as bytes, without importing os
 
 # Outcomes.
@@ -132,6 +134,15 @@ class AnswerReader:
                 return frames
             frames.append((tag, rest[:size]))
             self._buffer = rest[size:]
+
+
+def peer_uid(connection: _socket.socket) -> int:
+    """Return the user id of the other end's process. Raises OSError."""
+    if sys.platform == "darwin":  # struct xucred { u_int version; uid_t uid; short ngroups; gid_t groups[16]; }
+        found = connection.getsockopt(0, LOCAL_PEERCRED, 76)
+    else:  # struct ucred { pid_t pid; uid_t uid; gid_t gid; }
+        found = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
+    return int.from_bytes(found[4:8], sys.byteorder)
 
 
 def forward(home: bytes, op: str, raw: bytes, project_dir: bytes, deadline_s: float, at_ms: int) -> tuple[str, bytes]:
