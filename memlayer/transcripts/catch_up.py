@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from memlayer.edge.capture import hosts
+from memlayer.edge.capture.answers import asked, given
 from memlayer.edge.capture.payload import DIALOG, clean, prompt_detail, spool_event
 from memlayer.edge.capture.spool import event_id
 from memlayer.edge.home.project import enabled, here
@@ -35,8 +36,10 @@ def captured(
     # An answer names its command: the command itself is no record, and its hook may have missed it.
     prompt = record.text if record.kind == "user" else record.command
     is_call = record.kind == "tool"
-    with Heard(session_id):  # its prompts are read before its answers
-        text = hide(record.text) if is_call else clean(record.text)  # a call is redacted as it is put into words
+    with Heard(session_id) as heard:  # its prompts are read before its answers
+        said = given(record.text, heard) if record.kind == "user" else record.text
+        text = hide(said) if is_call else clean(said)  # a call is redacted as it is put into words
+        heard.question = asked(text) if record.kind == "assistant" else heard.question
     if not text.strip():
         return None
     prompt_id = prompt_id or record.prompt_id

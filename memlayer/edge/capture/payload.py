@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 
 from memlayer.edge.capture import hosts
+from memlayer.edge.capture.answers import asked, given
 from memlayer.edge.capture.noise import is_noise, own_words
 from memlayer.edge.capture.runs import run_of, text_of
 from memlayer.edge.capture.spool import event_id
@@ -134,11 +135,11 @@ def _content(
     if heard.is_new and payload.transcript_path:
         from memlayer.edge.capture.earlier_prompts import learn
 
-        learn(payload.transcript_path)
+        heard.question = learn(payload.transcript_path)
     if hook == "user_prompt_submit":
-        return _prompt(data, payload)
+        return _prompt(data, payload, heard)
     if hook == "stop":
-        return _answer(data, payload)
+        return _answer(data, payload, heard)
     return _task(data, hook, at_ms) if _kind(data, hook) == "task" else _tool_call(data, hook, tools, at_ms)
 
 
@@ -149,13 +150,13 @@ def _unplaced(payload: Payload, recorded: str) -> str:
     return "no folder of this machine: %.200s" % recorded if recorded and not payload.folder else ""
 
 
-def _prompt(data: dict[object, object], payload: Payload) -> tuple[str, str, str] | None:
+def _prompt(data: dict[object, object], payload: Payload, heard: Heard) -> tuple[str, str, str] | None:
     """Return (text, detail, extra) of a prompt; None with payload.problem."""
     prompt = own_words(text_of(data, "prompt"))
     if not prompt.strip():
         payload.problem = "empty prompt"
         return None
-    text = clean(prompt)
+    text = clean(given(prompt, heard))
     if not text.strip():
         payload.problem = "nothing left of the prompt"  # an empty private span, or an own block alone
         return None
@@ -166,13 +167,14 @@ def _prompt(data: dict[object, object], payload: Payload) -> tuple[str, str, str
     return text, detail, "" if payload.prompt_id else text
 
 
-def _answer(data: dict[object, object], payload: Payload) -> tuple[str, str, str] | None:
+def _answer(data: dict[object, object], payload: Payload, heard: Heard) -> tuple[str, str, str] | None:
     """Return (text, detail, extra) of an answer; None with payload.problem."""
     payload.is_continued = data.get("stop_hook_active") is True
     if payload.is_continued and is_no_reply(text_of(data, "last_assistant_message")):
         payload.problem = "answer to memlayer itself"
         return None
     text = clean(text_of(data, "last_assistant_message"))
+    heard.question = asked(text)
     if not text.strip():
         payload.problem = "no answer"  # the transcript has it. The next session start takes it from there
         return None

@@ -10,6 +10,7 @@ from _thread import _local  # `threading` costs a hook a millisecond
 
 _MOST_VALUES, _MOST_SESSIONS = 100, 64
 _GIVEN: dict[str, dict[str, str]] = {}  # session id -> value -> kind, the session heard last behind the others
+_ASKED: dict[str, str] = {}  # session id -> the last question
 _NOW = _local()
 
 
@@ -21,6 +22,8 @@ class Heard:
         self._values = _GIVEN[session_id] = _GIVEN.pop(session_id, {})
         for oldest in list(_GIVEN)[:-_MOST_SESSIONS]:
             _GIVEN.pop(oldest, None)
+            _ASKED.pop(oldest, None)
+        self._id = session_id
 
     def __enter__(self) -> Heard:
         self._before = getattr(_NOW, "values", None)
@@ -29,6 +32,15 @@ class Heard:
 
     def __exit__(self, *failure: object) -> None:
         _NOW.values = self._before
+
+    @property
+    def question(self) -> str:
+        """The end of the last answer, if it asks for something."""
+        return _ASKED.get(self._id, "")
+
+    @question.setter
+    def question(self, text: str) -> None:
+        _ASKED[self._id] = text
 
 
 def note(value: str, kind: str) -> None:

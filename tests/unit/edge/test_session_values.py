@@ -75,3 +75,37 @@ def test_sessions_in_memory_are_bounded() -> None:
     for number in range(200):
         session_values.Heard("bounded %d" % number)
     assert session_values.Heard("bounded 0").is_new and not session_values.Heard("bounded 199").is_new
+
+
+ASKED = (
+    ("로그를 봤습니다.\n\nDB 비밀번호를 알려 주세요.", "dubu4412x"),
+    ("I need it to go on. What is the admin password?", "Tq9hollow"),
+    ("Please paste the deploy token:", "`a8f3kq02mzx7`"),
+)
+
+
+@pytest.mark.parametrize(("answer", "prompt"), ASKED)
+def test_password_typed_alone_goes_where_it_was_asked_for(answer: str, prompt: str, tmp_path: Path) -> None:
+    value = prompt.strip("`")
+    session = "asked-" + value
+    kept("stop", session, last_assistant_message=answer)
+    assert kept("user_prompt_submit", session, prompt=prompt) == "[redacted:password]"
+    assert value not in kept("stop", session, last_assistant_message="%s 로 접속했습니다" % value)
+    path = tmp_path / "t.jsonl"
+    blocks = [{"type": "text", "text": answer}]
+    record = {"type": "assistant", "uuid": "2", "sessionId": "t", "message": {"id": "m", "content": blocks}}
+    path.write_text(json.dumps(record, ensure_ascii=False) + "\n", "utf-8")
+    alone = kept("user_prompt_submit", "alone-" + value, prompt=prompt, transcript_path=str(path))
+    assert alone == "[redacted:password]"
+
+
+@pytest.mark.parametrize(
+    ("answer", "prompt"),
+    [
+        ("DB 비밀번호를 알려 주세요.", "배포부터 해줘"), ("What is the admin password?", "see .env"),
+        ("The password page is done.", "v2.1.0x"), ("토큰 수명은 얼마로 할까요?", "15m"), ("Which port?", "Tq9hollow"),
+    ],
+)  # fmt: skip
+def test_other_answers_to_a_question_stay(answer: str, prompt: str) -> None:
+    kept("stop", "other-" + prompt, last_assistant_message=answer)
+    assert kept("user_prompt_submit", "other-" + prompt, prompt=prompt) == prompt
