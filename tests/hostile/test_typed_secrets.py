@@ -1,6 +1,6 @@
 """Secrets typed into commands, put into brackets, split, or written in two scripts; and what only looks so.
 
-Sets 0, 3 and 6: as reported. Sets 1 and 4 were written before the rules, 2, 5 and 7 after their first form.
+Sets 0, 3 and 6: as reported. Sets 1, 4 and 8 were written before the rules, 2, 5, 7 and 9 after their first form.
 docs/privacy.md has the shares at first sight.
 """
 
@@ -18,7 +18,7 @@ TABLES = tables("hostile/typed_secrets")
 
 TYPED = items("secrets_typed_positive")
 HARMLESS = items("secrets_typed_negative")
-MISSED = {0: 0, 1: 9, 2: 8, 3: 0, 4: 0, 5: 0, 6: 0, 7: 0}  # no name, no sign and no program tells of these
+MISSED = {0: 0, 1: 9, 2: 8, 3: 0, 4: 0, 5: 0, 6: 0, 7: 0, 8: 3, 9: 0}  # no name, no sign and no program tells of these
 CHANGED = 3
 
 

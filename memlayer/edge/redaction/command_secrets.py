@@ -8,14 +8,17 @@ from memlayer.edge.redaction import budget
 from memlayer.edge.redaction.typed_secrets import typed_cuts
 from memlayer.edge.redaction.value_traits import (
     ORDINARY_WORDS,
+    are_four_groups,
     cut_out,
     has_digit_and_letter,
+    is_identifier,
     is_mixed,
     is_no_literal,
     is_ordinary_word,
     is_placeholder,
     is_reference,
     is_technical,
+    is_wordy,
     looks_random,
     lowered,
     unquoted,
@@ -25,6 +28,8 @@ _LOGIN = (
     r"\.(?:login|log_in|sign_?in|authenticate|auth)\(\s{0,9}[\\\"']{1,5}[^\"'\n]{1,80}[\"']{1,5},\s{0,9}"
     r"[\\\"']{1,5}(?P<secret>[^\"'\n]{4,80})[\"']"
 )
+# `signIn("kim", "X")`, `create_user(name, mail, "X")`: nothing else says that the last literal is a password.
+_ENTERS = r"(?:log_?[io]n|sign_?(?:in|up|on)|authenticate|auth|register|create_?(?:super_?)?user)\w{0,30}\("
 _QUOTED = r"\\{0,3}[\"'][^\"'\n]{0,80}[\"']"
 _ARGUMENT = "(?:" + _QUOTED + r"|[\w.$>\[\]-]{1,60}),\s{0,20}"
 _ANY_ARGUMENT = r"\s{0,20}[^,\n]{1,200},\s{0,20}"
@@ -49,6 +54,7 @@ _USER_CALLS = (
         r"(?:pymysql|mysqldb|psycopg2?|pymssql|mysql\.connector)\.connect\(" + _ANY_ARGUMENT + _ARGUMENT + _SECRET,
     ),
 )  # fmt: skip
+_ENTRY = _ENTERS + r"\s{0,20}(?:%s){1,3}%s" % (_ARGUMENT, _SECRET)
 # `auth=('kim', 'X')`, `'auth' => ['kim', 'X']`: other pairs may stand there as well.
 # `keyring.set_password("shop", "kim", "X")`
 _VERBS = ("set", "change", "update", "put", "store")
@@ -94,7 +100,10 @@ def call_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
     if "(" not in low and "[" not in low and "jdbc:oracle" not in low:
         return cuts
     if "log" in low or "sign" in low or "auth" in low:
-        cuts += _found(text, low, _LOGIN)
+        given = [(text[cut[0] : cut[1]], cut) for cut in _found(text, low, _LOGIN)]
+        cuts += [cut for value, cut in given if " " not in value or are_four_groups(value, True)]
+    if any(verb in low for verb in ("log", "sign", "auth", "register", "user(")):
+        cuts += [cut for cut in _found(text, low, _ENTRY) if _is_alone(text[cut[0] : cut[1]])]
     if "jdbc:oracle" in low:
         cuts += _found(text, low, _ORACLE_ADDRESS)
     for literal, pattern in _USER_CALLS:
@@ -105,6 +114,11 @@ def call_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
     if "auth" in low:
         cuts += [cut for cut in _found(text, low, _AUTH_PAIR) if not text[cut[0] : cut[1]].isalpha()]
     return cuts
+
+
+def _is_alone(value: str) -> bool:
+    """True for a literal that no word, path or option is."""
+    return " " not in value and has_digit_and_letter(value) and not (is_wordy(value) or is_identifier(value))
 
 
 def _found(text: str, low: str, pattern: str) -> list[tuple[int, int, str]]:

@@ -82,6 +82,7 @@ _COUNTERS = (
     "자", "글자", "개", "번", "회", "일", "분", "초", "시간", "년", "월", "원", "명", "건",
     "토큰", "비트", "바이트", "차", "단계", "%",
 )  # fmt: skip
+_LIKENESS = ("처럼", "같", "보다")  # an example
 _COPULAS = (
     "야", "이야", "입니다", "이에요", "예요", "에요", "이고", "임", "이다", "이니", "인데", "였",
     "이었", "라고", "이라고",
@@ -94,6 +95,7 @@ _GETTER = (
 )
 _SETTER = r"(?:^|[ \t:(`\"'-])(?:set|setx|put|add|config|configure|create|write|update|save|\w+_header)[ :-][^\n;|&]*$"
 _SETTER_CALL = r"(?:^|[^a-z])(?:set|put|add|write|save|store)_?(?!default)[a-z_]{0,30}\([\s\\]{0,20}[\"'][\w.:/-]*$"
+_AGAIN = r"[_-]?(?:re)?(?:confirm|repeat|again|verif|check|typ|enter|match)[a-z]*$|s$"  # of a name's rest
 _PLACE = " 안에"  # a key lies inside it
 _SUFFIX = (
     r"(?:[_-]?(?:access_?key|key_?base|key|value|val|string|str|text|plain|prod(?:uction)?|dev(?:elopment)?|staging|stg"
@@ -136,7 +138,7 @@ _JOINS = (
     r"(?:(?P<fallback>(?:[ ]?(?:\|\||\?\?|\?:|or(?![a-z]))\s{0,40}(?:[\w:.]{1,30}\()?"
     r"|\s{0,20}\.(?:unwrap_or|unwrap_or_else|or_?else|or|get_?or_?else|if_?empty|default_?value)\("
     r"(?:\|_?\|[ ]?|\(\)[ ]?[-=]>[ ]?|[\w:.]{1,30}\()?\s{0,20}|[ ]\{[ ]?)(?=\\{0,7}[\"'`]))"
-    r"|(?P<element>(?:[ ][^<>\n]{0,80})?>)(?=[^<>\s]{1,400}</)"
+    r"|(?P<element>(?:[ ][^<>\n]{0,80})?>\s{0,80})(?=[^<>\s]{1,400}\s{0,80}</)"
     r"|(?P<attribute>(?:[\s,]|\\n){1,12}[\"']?value[\"']?[ ]?[:=][ ]?)"
     r"|(?P<typed>[ ]?:[ ]?[a-z_][\w.\[\]|, ]{0,40}=[ ]?(?=\\{0,7}[\"'`])|[ ](?:string|str)[ ]=[ ]?(?=\\{0,7}[\"`]))"
     r"|(?P<equal>[ \t]{0,8}===?[ ]?(?=\\{0,7}[\"'`]))"
@@ -152,7 +154,7 @@ _JOINS = (
 )
 _KOREAN = (
     r"|(?P<korean>(?:[ ]?(?:[는은가이를을도はがを是为為]|[改设設]?[成为為])|(?<=[%s]))[ ]?"
-    r"(?:(?:%s|[ ()]){0,20}(?:[:=：＝→]|->)[ ]?\n?|(?:%s{1,8}[ ]){0,3})"
+    r"(?:(?:%s|[ ()]){0,20}(?:[:=：＝→]|->)[ ]?\n?|(?:(?:[a-z]{2,12})?%s{1,8}[ ]){0,3})"
     r"(?=[!-~‘“]|%s))" % (_LAST_SYLLABLES, LETTER, LETTER, LETTER)
 )
 _BARE = r"|(?P<bare>[ ](?=[!-~])))"
@@ -238,6 +240,8 @@ def quoted_is_secret(value: str, text: str, match: re.Match[str]) -> bool:
         return bool(match.group("close")) and is_mixed(value)
     if match.group("name") == "_auth":
         return is_mixed(value) and not is_wordy(value)
+    if kind == "password" and _is_sibling(match) and not match.group("call"):
+        return has_digit_and_letter(value) and not is_identifier(value)
     if (match.group("call") or match.group("assign")) and _is_of_header(value, match, ""):
         return True
     if strict or match.group("call"):
@@ -285,6 +289,8 @@ def bare_is_secret(value: str, whole: str, text: str, end: int, match: re.Match[
         alone = not _rest_of_line(text, end).strip()
         if alone and is_passwordlike(value) and re.match(r"[\w.-]+[:=]", value) is None:  # `DB_PASSWORD=`, next line
             return True
+    if kind == "password" and _is_sibling(match) and match.group("assign") and match.group("newline") is None:
+        return has_digit_and_letter(value) and not is_wordy(value)
     if (
         is_strict(match)
         or match.group("quoted")
@@ -300,9 +306,12 @@ def bare_is_secret(value: str, whole: str, text: str, end: int, match: re.Match[
     if is_number(value):
         return kind == "password" and _number_is_secret(value, after, match)
     if match.group("element"):
-        tag = re.search(r"<[\w:.-]*$", text[max(0, match.start() - 60) : match.start()])
+        before = text[max(0, match.start() - 120) : match.start()]
+        if match.group("close"):  # `<property name="db.password">`
+            keyed = re.search(r"<[\w:-]+[ ](?:name|key|id)=[\"'][\w.-]*$", before) is not None
+            return keyed and has_digit_and_letter(value) and not is_wordy(value)
         judged = kind == "password" or is_mixed(value)
-        return tag is not None and not match.group("close") and judged and not is_ordinary_word(value)
+        return re.search(r"<[\w:.-]*$", before) is not None and judged and not is_ordinary_word(value)
     alone = kind == "password" and _alone_in_line(text, end, match)
     if is_ordinary_word(value) and not (alone and is_letters(value) and value.lower() not in ORDINARY_WORDS):
         return False
@@ -324,6 +333,7 @@ def _unjoined_is_secret(value: str, kind: str, after: str, match: re.Match[str])
         and not is_verb(match)
         and len(value) >= 6
         and after[:1] not in ("=", "(")
+        and re.search(r"=[{\[(]", value) is None  # `minLength={8}`
         and (has_digit_and_letter(value) and not is_identifier(value) and not re.match(r"[a-z]+\d$", value))
     )
 
@@ -343,7 +353,7 @@ def _is_argument(value: str, kind: str, after: str) -> bool:
 def _number_is_secret(value: str, after: str, match: re.Match[str]) -> bool:
     """True for a numeric password; false for a count."""
     joined = match.group("assign") or match.group("prose") or match.group("korean") is not None
-    counted = after.lstrip(" ").startswith(_COUNTERS) or re.match(r" [a-z]{3}", after) is not None
+    counted = after.lstrip(" ").startswith(_COUNTERS + _LIKENESS) or re.match(r" [a-z]{3}", after) is not None
     return bool(joined) and len(value) >= 4 and value.isdigit() and not counted
 
 
@@ -437,6 +447,11 @@ def is_verb(match: re.Match[str]) -> bool:
     """True for `pass` by itself; DB_PASS, smtp-pass and dbPass are names."""
     before = match.string[max(0, match.start() - 1) : match.start()]
     return match.group("name") == "pass" and before not in ("_", "-") and not before.isalpha()
+
+
+def _is_sibling(match: re.Match[str]) -> bool:
+    """True for a field beside a password's: `password_confirmation`, `passwords`."""
+    return re.match(_AGAIN, match.group("other")) is not None
 
 
 def _is_owned(match: re.Match[str]) -> bool:

@@ -35,7 +35,8 @@ _JOINT = (
 _NAMED_IN_HANGUL = (
     r"(?:비밀 ?번호|비번|패스워드|패스프레이즈|암호(?![화학문])|passw(?:or)?d|pw(?<![a-z]pw))"
     + _JOINT
-    + r"(?:[ ]{0,15}(?P<mark>[\"'`“‘])(?P<quoted>[^\"'`“”‘’\n]{4,40})[\"'`”’]|(?P<bare>[%s!#-&*-~]{4,40}))" % _HANGUL
+    + r"(?:[ ]{0,15}(?P<mark>[\"'`“‘])(?P<quoted>[^\"'`“”‘’\n]{4,40})[\"'`”’]|(?P<bare>[%s!#-&*-;=?-~]{4,40}))"
+    % _HANGUL
 )
 _COPULA = r"(?:이?야|이?예요|이?에요|입니다|이다|이고|이며|임|인데|이니|이?라고|이?였|이었|인가|이지|이?래|이?네)"
 _ENDING = r"(?:(?P<copula>%s)|(?P<means>으?로)|(?P<particle>[은는이가을를도만]))(?P<more>[가-힣]{0,3})$" % _COPULA
@@ -81,9 +82,10 @@ _MAIL_BEFORE = r"[\w.+-]{1,60}@[\w-]{1,60}(?:\.[\w-]{2,20}){1,3}[\"'`]?$"
 # Other sentences: trigger, pattern with the group `secret`, kind.
 # `X 이 루트 비번이야`
 _SAID_BEFORE = (
-    r"(?<![!-~])[\"'`]?(?P<secret>[!-~]{6,80}?)[\"'`]?[ ]?(?:이|가)[ ](?:(?:[가-힣]{1,8}|[a-z]{2,12})[ ]){0,3}"
+    r"(?<![!-~])[\"'`]?(?P<secret>[!-~]{6,80}?)[\"'`]?[ ]?(?:이|가|이[게건])[ ]"
+    r"(?:(?:[가-힣]{1,8}|[a-z]{2,12})[ ]){0,3}"
 )
-_SAID_TO_BE = r"(?:이?야|입니다|이?에요|예요|이다|임|이고|인데)(?![가-힣?])"
+_SAID_TO_BE = r"(?:(?:이?야|입니다|이?에요|예요|이다|임|이고|인데)(?![가-힣?])|[ ]?[.!]?(?:$|\n))"
 _PHRASES = (
     (
         "identified ",
@@ -169,7 +171,12 @@ _SPARE_CODE = (
     r"(?:[ ](?:backup[ ]|recovery[ ])?codes?|[ ]?코드)"
     r"(?P<join>[ ]?[:=]|[ ]is|[ ]?(?:는|은))?[ ][\"'`]?(?P<secret>[0-9a-z]{4,6}(?:-[0-9a-z]{4,6}){1,5})(?![\w-])"
 )
-_USED_AS = r" as[ ](?:the |my |your |our |its |a )?(?:[a-z]{2,12} )?(?:password|passwd|passphrase)(?![\w-])"
+# `X is our root password`, `use X as the password`, `X, that's the password`, `X <- wifi password`.
+_USED_AS = (
+    r"(?:[ ](?:works )?as|,? that[' ]?i?s|[ ](?:is|was)|[ ]?(?:=|<-+|←)(?: this is)?|[ ]?\((?:this|that|it) is)[ ]"
+    r"(?:[a-z']{1,12}[ ]){0,4}(?:password|passwd|passphrase|passcode|pw)"
+    r"(?![\w-]|[ ](?!(?:for|on|of|to|in|at|now|here|today|again|and|but|since|until|please|there)(?![a-z]))[a-z])"
+)
 # Behind `pin` alone only where it is surely the noun: one pins an issue, and a chip has pins.
 _PIN = (
     r"(?:(?P<noun>pin(?<![a-z]pin))(?:[ ]?(?:code|number|번호))?|핀[ ]?(?:번호|코드)|(?<![가-힣])핀)[\"']?"
@@ -348,7 +355,7 @@ def phrase_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
     cuts += given_cuts(as_meant, lowered(as_meant), bool(mixed))
     cuts += _near_cuts(text, low) if signed else []
     cuts += hangul_cuts(lowered(as_meant))
-    if " as " in low and "pass" in low and mixed:
+    if mixed and ("pass" in low or "pw" in low):
         cuts += _used_as_password(text, low)
     return cuts
 
@@ -443,7 +450,7 @@ def _is_code(match: re.Match[str]) -> bool:
 
 
 def _used_as_password(text: str, low: str) -> list[tuple[int, int, str]]:
-    """Return the spans of `use X as the password`."""
+    """Return the spans of `use X as the password`, `X is it`."""
     cuts = []
     for match in re.compile(_USED_AS).finditer(low):
         budget.check()
@@ -451,7 +458,9 @@ def _used_as_password(text: str, low: str) -> list[tuple[int, int, str]]:
         if end and text[end - 1] in "\"'`":
             end -= 1
         start = max(0, end - 200, *(text.rfind(sign, max(0, end - 200), end) + 1 for sign in " \n\t\"'`"))
-        if end - start >= 5 and _stands_alone(text[start:end]):
+        value = text[start:end]
+        named = match.group().startswith((" as", " works")) or not is_wordy(value)
+        if end - start >= 5 and named and _stands_alone(value) and not re.match(r"[\w.-]+[:=(]", value):
             cuts.append((start, end, "password"))
     return cuts
 

@@ -67,6 +67,21 @@ _RULE = r"[ \t|+:=-]+$"
 _BEFORE_HEAD = (":", "\uff1a", ">", "=")
 _SEPARATORS = ("|", ",", "\t", " / ", ";")
 _MOST_ROWS = 500
+# Behind a hidden value: another of its kind in the same sentence, told by an equal place: `A for staging and B for
+# prod`, `A (dev), B (live)`, `스테이징 A, 운영 B야`, `the guest one is B`, `passwords: A and B`.
+_FIRST = r"\[redacted:(password|token|api-key|secret|credential)\][\"'`]?"
+_SENTENCE = r"(?:(?![.!?](?:\s|$))[^\n]){0,160}"
+_TIE = r"[ ]?\(|[ ](?:for|on|in|at|as)[ ]|[ ][a-z]{2,12}(?=,| and | or |[.]?$)"
+_LABELLED = r"(?:는|은|이|가|:)[ ](?:[가-힣]{1,8}|[a-z]{2,10}(?:가|는|은))[ ]$|(?:[ ,:]|^)[a-z]{2,10}=$"
+_TIES = ("for", "on", "in", "at", "as")
+_PLURAL = r"(?:passwords|passcodes|tokens|keys|secrets|(?:비밀번호|비번|토큰|키)(?:들|는 둘|는 두))[^\n.\[]{0,20}$"
+_COORDINATED = (
+    r"(?:[ ](?:and|or)|[ ]?[,;/&]|[ ]?이?[고며])[ ]"
+    r"(?P<label>(?:(?!아이디|계정|이메일|주소|호스트|포트)[가-힣]{1,8}[ ]|[a-z]{1,12}[ ]|[a-z]{2,12}=){0,4}?)"
+    r"[\"'`]?(?P<secret>(?=[^\s]{0,80}\d)[^\s\"'`()=,;가-힣]{6,80})"
+)
+_ELLIPTIC = r"(?:one|ones|other|latter)[ ](?:is|was)[ ]$"
+_CLAUSE_ENDS = "이?야|입니다|이?에요|예요|이다|임"
 _HTML_CELL = r"<t[hd](?:[ ][^<>]{0,200})?>\s{0,20}(?P<value>[^<>]{0,200}?)\s{0,20}</t[hd]>"
 
 
@@ -88,9 +103,44 @@ def set_apart_cuts(text: str, judge: Callable[[str, str], str]) -> list[tuple[in
                 value = "".join(re.findall("[\"'`]([^\"'`]+)[\"'`]", pieces)) if literal == "join(" else pieces
                 kind = judge(pair.group("name"), value)
                 cuts += [(*pair.span("value"), kind)] if kind else []
+    if "[redacted:" in low:
+        cuts += _second_cuts(text)
     if "\n" in low:
         cuts += _table_cuts(view, low, judge)
     return cuts + _html_cuts(view, judge) if "<th" in low else cuts
+
+
+def _second_cuts(text: str) -> list[tuple[int, int, str]]:
+    """Return the values beside a hidden one in its sentence."""
+    cuts = []
+    for first in re.compile(_FIRST).finditer(text):
+        budget.check()
+        rest = re.compile(_SENTENCE).match(text, first.end())
+        low = lowered(rest.group()) if rest else ""
+        before = lowered(text[max(0, first.start() - 40) : first.start()])
+        tie = re.match(_TIE, low)
+        labelled = re.search(_LABELLED, before) is not None and re.match(_CLAUSE_ENDS, low) is None
+        plural = re.search(_PLURAL, before) is not None
+        for other in re.compile(_COORDINATED).finditer(low):
+            start = first.end() + other.start("secret")
+            value = text[start : first.end() + other.end("secret")].rstrip(".:?*_~")
+            label, after = other.group("label"), low[other.end() :]
+            tied = tie is not None and not label and _is_tied(tie.group(), after)
+            equal = tied or (labelled and label != "") or (plural and not label) or re.search(_ELLIPTIC, label)
+            if equal and _is_second(value):
+                cuts.append((start, start + len(value), first.group(1)))
+    return cuts
+
+
+def _is_tied(tie: str, after: str) -> bool:
+    """True where a second value is followed as the first is."""
+    word = tie.strip()
+    return after.startswith(tie) if not word.isalpha() or word in _TIES else re.match(_TIE, after) is not None
+
+
+def _is_second(value: str) -> bool:
+    named = re.match(r"[\w.-]+[:=(]", value) is not None
+    return len(value) >= 6 and has_digit_and_letter(value) and not (named or is_no_literal(value))
 
 
 def _manifest_cuts(text: str) -> list[tuple[int, int, str]]:

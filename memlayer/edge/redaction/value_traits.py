@@ -76,7 +76,7 @@ _WORD_ENDINGS = (
 
 # A letter beyond Latin and Greek. Compiling a range of all syllables takes twenty times as long.
 LETTER = r"[^\W\x00-\u03ff]"
-HANGUL_VALUE = r"[가-힣]{1,12}[0-9]+[!-~]*"
+HANGUL_VALUE = r"[가-힣]{1,12}[0-9]+[!#-&(-;=?-_a-~]*"
 FOUR_GROUPS = r"[a-z]{4}(?:[ ][a-z]{4}){3}(?![a-z0-9]|[ ][a-z])"
 # Words of sentences and names about passwords, rarely of a password.
 _TALK_WORDS = """
