@@ -117,12 +117,9 @@ def timeline_text(
         if not span.turns:
             lines.append("  Nothing else is known of that session." if span.memory.session_id else "  No turns.")
         for turn in span.turns:
-            lines.append(_turn_line(turn, ">" if turn.id == span.target_id else " "))
+            mark, told = ">" if turn.id == span.target_id else " ", mark_of(turn) + _preview(turn.text)
+            lines.append("%s %s [mem:%s] %s" % (mark, minute_of(turn.at_ms), turn.citation, told))
     return within(lines or ["No memory is named."], max_tokens)
-
-
-def _turn_line(turn: Memory, mark: str) -> str:
-    return "%s %s [mem:%s] %s" % (mark, minute_of(turn.at_ms), turn.citation, mark_of(turn) + _preview(turn.text))
 
 
 def details_text(
@@ -191,7 +188,7 @@ def _facts(detail: Detail) -> list[str]:
         sessions = ", ".join(
             "%s (%s)" % (flatten(short_session(name)), day) for name, day in detail.cited_in[:MAX_LISTED]
         )
-        facts.append("Cited in %d %s: %s" % (len(detail.cited_in), _plural(len(detail.cited_in), "session"), sessions))
+        facts.append("Cited in %s: %s" % (counted(len(detail.cited_in), "session"), sessions))
     return facts
 
 
@@ -228,7 +225,3 @@ def within(lines: Sequence[str], max_tokens: int) -> str:
 def minute_of(at_ms: int) -> str:
     """The local day and minute of a moment."""
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(at_ms / 1000))
-
-
-def _plural(count: int, noun: str) -> str:
-    return noun if count == 1 else noun + "s"

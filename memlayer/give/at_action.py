@@ -135,7 +135,7 @@ class Attempt:
 
     def warns_of(self, call: Action, words: Words) -> bool:
         """True for its command, or a change with its names."""
-        if _is_command_tool(call.tool):
+        if _is_command(call):
             return any(own <= words for own in self.commands)
         brought = sum(name in call.brings for name in self.names)
         return brought >= FEWEST_WORDS and any(is_same_file(file, call.target) for file in self.note.files)
@@ -254,7 +254,7 @@ def program_of(command: str) -> str:
     return " ".join(words[:2])
 
 
-def _is_command(call: KeptCall) -> bool:
+def _is_command(call: KeptCall | Action) -> bool:
     return call.tool == "Bash" or call.tool.startswith(MCP)
 
 
@@ -301,10 +301,6 @@ def _attempt(note: Memory, worked: Sequence[Words]) -> Attempt:
     names = tuple(dict.fromkeys(_CODE.findall(note.text)))
     commands = (words for words in map(normal_words, names) if len(words) > 1)
     return Attempt(note, tuple(own for own in commands if not any(own <= words for words in worked)), names)
-
-
-def _is_command_tool(tool: str) -> bool:
-    return tool == "Bash" or tool.startswith(MCP)
 
 
 def _of_note(note: Memory) -> Advice:

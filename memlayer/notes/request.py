@@ -32,6 +32,7 @@ NEWEST_SHOWN = 2  # notes that are shown whole whatever the session is about
 LEAST_TURNS_TOKENS = 2_000
 TURNS_A_NOTE = 6  # beside a first one. A start lists some forty notes: those that a session adds push others out
 SUMMARY_CHARS = 400
+ROOM_LINE = "At most %d new notes here; ways, commitments and notes that replace others come on top. "
 TEXT_MARK = " // "  # between a headline and its text
 
 
@@ -96,13 +97,9 @@ def first_part(
     day = datetime.datetime.fromtimestamp(shown[0].at_ms / 1000).date().isoformat() if shown else ""
     rest = " It goes on after this part." if len(shown) < len(turns) else ""
     prompt = "%sThe session was on %s.%s\n<%s>\n%s\n</%s>\n%sAnswer with the JSON object." % (
-        head, day, rest, mark, body, mark, _room_line(len(shown)),
+        head, day, rest, mark, body, mark, ROOM_LINE % room_for(len(shown)),
     )  # fmt: skip
     return ReaderRequest(system_prompt(), prompt, shown)
-
-
-def _room_line(turns: int) -> str:
-    return "At most %d new notes here; ways, commitments and notes that replace others come on top. " % room_for(turns)
 
 
 def _turns_as_text(turns: Sequence[SessionTurn]) -> list[str]:

@@ -6,6 +6,7 @@ A signature is a telling line in lower case without quotes, paths, numbers and h
 
 import re
 
+from memlayer.text.sentences import width
 from memlayer.text.word_lists import rows
 
 MAX_SIGNATURES = 3  # of one error: a linter reports many lines
@@ -60,13 +61,8 @@ def signature_of(line: str) -> str:
         bare = pattern.sub(" ", bare)
     words = bare.split()
     own = [word for word in words if word not in _GENERIC]
-    is_telling = len(own) >= MIN_WORDS and sum(map(_width, own)) >= MIN_CHARS
+    is_telling = len(own) >= MIN_WORDS and sum(map(width, own)) >= MIN_CHARS
     return " ".join(words) if is_telling else ""
-
-
-def _width(word: str) -> int:
-    """Columns of a word: a Hangul syllable has two."""
-    return sum(1 if char.isascii() else 2 for char in word)
 
 
 def signatures(error: str) -> dict[str, str]:

@@ -1,6 +1,5 @@
 """Search over chunks, with used projects' words and vectors in memory."""
 
-import hashlib
 import json
 import sqlite3
 import threading
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 from memlayer.adapters.lance import schema
 from memlayer.adapters.lance.schema import CHUNK_CATEGORY, CHUNKS, COLUMNS, VECTOR
 from memlayer.adapters.lance.table import LanceTable
-from memlayer.adapters.search.project_rows import Key, LoadedProject, P, QueriesFirst, RecentProjects
+from memlayer.adapters.search.project_rows import Key, LoadedProject, P, QueriesFirst, RecentProjects, key_of
 from memlayer.adapters.search.vector_matrix import ProjectVectors, bytes_per_row
 from memlayer.adapters.search.word_index import ProjectWords
 from memlayer.adapters.sqlite_files import DispensableFile, in_batches, marks
@@ -105,7 +104,7 @@ class RowCache:
 
     def _read(self, ids: Iterable[str]) -> list[bytes]:
         """Read those of these chunks that are there, packed."""
-        keys = [_key(chunk_id) for chunk_id in ids]
+        keys = [key_of(chunk_id) for chunk_id in ids]
 
         def read(database: sqlite3.Connection) -> list[bytes]:
             packed: list[bytes] = []
@@ -126,7 +125,7 @@ class RowCache:
     def _write(self, chunks: Iterable[Chunk]) -> None:
         if self._is_off:
             return
-        rows = [(_key(chunk.id), _packed(chunk)) for chunk in chunks]
+        rows = [(key_of(chunk.id), _packed(chunk)) for chunk in chunks]
         self._file.run(lambda database: database.executemany("INSERT OR REPLACE INTO rows VALUES (?, ?)", rows), None)
 
     def fill(self, chunks: Iterable[Chunk], state: int) -> None:
@@ -138,7 +137,7 @@ class RowCache:
     def remove(self, ids: Sequence[str]) -> None:
         """Drop rows that are gone, between begin and end."""
         self._forget_recent(ids)
-        keys = [(_key(chunk),) for chunk in ids]
+        keys = [(key_of(chunk),) for chunk in ids]
         self._file.run(lambda database: database.executemany("DELETE FROM rows WHERE key = ?", keys), None)
 
     def clear(self) -> None:
@@ -174,11 +173,6 @@ def _boot() -> str:
 
 def _stamp(version: int) -> int:
     return version << 8 | _FORMAT
-
-
-def _key(chunk_id: str) -> int:
-    digest = hashlib.blake2b(chunk_id.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "big", signed=True)
 
 
 def _packed(chunk: Chunk) -> bytes:

@@ -57,7 +57,7 @@ class ProjectRows:
         for row_id in ids:
             self._text += row_id.encode("utf-8", "surrogatepass")
             self._ends.append(len(self._text))
-            self._keys.append(_key(row_id))
+            self._keys.append(key_of(row_id))
         self._alive += len(ids)
 
     def remove(self, ids: Sequence[str]) -> NDArray[np.intp]:
@@ -92,7 +92,7 @@ class ProjectRows:
         if not self.rows:
             return np.empty(0, np.intp)
         keys = np.frombuffer(self._keys, np.int64)
-        wanted = np.fromiter((_key(row_id) for row_id in ids), np.int64, len(ids))
+        wanted = np.fromiter((key_of(row_id) for row_id in ids), np.int64, len(ids))
         might_be = np.zeros(1 << 16, np.bool_)  # by 16 bits of the key: of 100,000 rows few are left
         might_be[_part(wanted)] = True
         rows = np.flatnonzero(might_be[_part(keys)])
@@ -103,7 +103,8 @@ def _part(keys: NDArray[np.int64]) -> NDArray[np.uint16]:
     return keys.view(np.uint16)[::4]
 
 
-def _key(row_id: str) -> int:
+def key_of(row_id: str) -> int:
+    """Return a 64-bit hash of a row's id, with a sign."""
     digest = hashlib.blake2b(row_id.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
 

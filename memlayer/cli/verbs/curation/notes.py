@@ -212,15 +212,12 @@ def refused_verb(project: str | None, all_projects: bool, as_json: bool) -> None
     rows = answer.refusals
     if not rows:
         say("No note was refused." if all_projects else "No note was refused in this project; try --all-projects.")
-    cells = [[when(row.at_ms), line(_reason(row)), line(row.kind), line(row.text, TEXT_CHARS)] for row in rows]
+    reasons = [f"ended: {row.ended_because}, by {row.by}" if row.ended_because else row.reason for row in rows]
+    told = zip(rows, map(line, reasons), strict=True)
+    cells = [[when(row.at_ms), reason, line(row.kind), line(row.text, TEXT_CHARS)] for row, reason in told]
     table(("when", "reason", "kind", "note"), cells)
     if answer.total > len(rows):
         say((f"{answer.total - len(rows)} earlier ones", "dim"))
-
-
-def _reason(row: ops.RefusedNote) -> str:
-    """Return why a note was refused, or why and whose memory ended."""
-    return f"ended: {row.ended_because}, by {row.by}" if row.ended_because else row.reason
 
 
 @notes_verb.command("read")
