@@ -107,14 +107,17 @@ def test_pause_takes_it_in(place: Place) -> None:
 
 
 def test_many_are_taken_in(place: Place) -> None:
-    for number in range(31):
+    def build(number: int) -> None:
         place.hook(
-            "post_tool_use", place.session, "p1", tool_name="Bash", tool_input={"command": "make %d" % number},
+            "post_tool_use", place.session, "p1", tool_name="Bash", tool_input={"command": "make %d # 빌드" % number},
             tool_response={}, tool_use_id="t%d" % number,
         )  # fmt: skip
+
+    for number in range(31):
+        build(number)
     assert place.waiting == 31
-    place.turn("무엇을 빌드했지?", "make 0 부터 30 까지입니다.")
-    wait_for(lambda: place.waiting < 2, "a full batch")
+    build(31)  # no prompt, which would ask for them
+    wait_for(lambda: not place.waiting, "a full batch")
 
 
 @pytest.mark.parametrize(
