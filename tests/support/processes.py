@@ -155,7 +155,12 @@ class Daemon:
 
     def settle(self, deadline_s: float = 40.0) -> dict[str, Any]:
         """Everything that the hooks brought is in the store and embedded."""
-        return self.client.call("flush", {"wait": True}, deadline_s=deadline_s, start=False)
+        done: dict[str, Any] = {}
+        for _ in range(5):  # a prompt stays out of a batch until its answer is on record; no hook waits for that
+            done = self.client.call("flush", {"wait": True}, deadline_s=deadline_s, start=False)
+            if not done["waiting"]:
+                break
+        return done
 
     def wait_for(self, condition: Any, awaited: str, timeout_s: float = 20.0) -> None:
         """Poll until `condition` holds."""
