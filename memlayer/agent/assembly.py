@@ -16,7 +16,7 @@ from memlayer.agent.loop import SYSTEM, Agent, Event
 from memlayer.agent.memory import PastTalk, TalkMemory, day_of, messages_of
 from memlayer.agent.tools import tools_of
 from memlayer.config import Settings
-from memlayer.config.agent import DAY_S, QueryClassificationSettings, SoulSettings
+from memlayer.config.agent import QueryClassificationSettings, SoulSettings
 from memlayer.edge.home import paths
 from memlayer.edge.home import project as places
 from memlayer.edge.redaction.privacy import plain
@@ -39,6 +39,7 @@ _FORGED = re.compile(r"<(?=\s*/?\s*(?:project_note|tool_calls?|tool_results?|thi
 
 PERSONA_CHARS = 20_000
 SOUL, SOUL_EVIL = "SOUL.md", "SOUL_EVIL.md"  # in memlayer's home: the persona, put before the system prompt
+DAY_S = 86_400
 TOOL_S = 120.0  # for one tool call
 MAX_HISTORY_MESSAGES = 50
 _HANGUL = re.compile("[가-힣]")

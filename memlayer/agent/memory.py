@@ -21,7 +21,6 @@ from memlayer.agent.execution import INTERRUPTED
 from memlayer.chat import AssistantToolCalls, Chat, Message, ToolCall, ToolResult, ToolResults
 from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import NOISE, OWN_COMMAND, clean, read_payload
-from memlayer.edge.capture.tool_use import EDITS
 from memlayer.edge.home import paths
 from memlayer.edge.home import project as places
 from memlayer.edge.home.project_env import is_disabled
@@ -287,7 +286,7 @@ class TalkMemory:
     def _as_host(self, call: ToolCall) -> tuple[str, dict[str, Any]]:
         """Return a call's tool and arguments as the host names them."""
         name, arguments = HOST_NAMES.get(call.name, call.name), dict(call.arguments)
-        if name in EDITS:
+        if _ARGUMENTS.get(call.name) == "path":
             arguments = {HOST_ARGUMENTS.get(key, key): value for key, value in arguments.items()}
             arguments["file_path"] = os.path.join(self.project_dir, str(arguments.get("file_path", "")))
         return name, arguments

@@ -11,7 +11,6 @@ from starlette.routing import Route
 
 from memlayer.config import unset_setting
 from memlayer.errors import UserError
-from memlayer.text.context_block import bare_id
 from memlayer.view.pages import health
 from memlayer.view.problems import NotFound
 from memlayer.view.visit import Visit
@@ -46,7 +45,7 @@ def event(visit: Visit) -> object:
 
 def citation(visit: Visit) -> object:
     """GET /api/citations/{id}: as `memlayer show --json`. Raises NotFound."""
-    found = visit.ask(Show((bare_id(visit.path["id"]),)))
+    found = visit.ask(Show((visit.path["id"],)))
     if not found.matches:
         raise NotFound("Nothing is known by that citation: it was forgotten, or never there")
     return found

@@ -118,7 +118,7 @@ CLIENTS = {
     "page": ("view",),
     "sharing": ("sharing", "team"),
 }
-MOST_NAMES = {"agent": 57, "command line": 222, "export": 26, "files": 39, "page": 79, "sharing": 56}
+MOST_NAMES = {"agent": 55, "command line": 221, "export": 26, "files": 39, "page": 78, "sharing": 56}
 VAGUE = frozenset({"util", "utils", "helper", "helpers", "manager", "base", "common"})
 
 

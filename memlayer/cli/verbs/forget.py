@@ -24,7 +24,6 @@ from memlayer.cli.terminal.output import line, memory_title, print_json, say
 from memlayer.edge.counting import counted
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import UserError
-from memlayer.text.context_block import bare_id
 from memlayer.wire import curation as ops
 
 SHOWN = 30
@@ -109,7 +108,7 @@ def forget_verb(
     is_of_a_project = bool(query and not session) or not (ids or session)
     folder = folder_of(project, all_projects) if project or is_of_a_project else ""
     wanted = ops.Forget(
-        tuple(bare_id(plain(id_)) for id_ in ids), session or "", folder, plain(query or ""),
+        tuple(map(plain, ids)), session or "", folder, plain(query or ""),
         moment_ms(before) if before else 0, keep_sources, dry_run=True,
     )  # fmt: skip
     answer = ask(wanted, is_long=True, quiet=True)
@@ -163,8 +162,9 @@ def forget_typed(text: str, folder: str, keep_sources: bool, as_json: bool) -> N
     It asks no question. With an unknown word among them the memories are only shown. Where no word is an id, the words
     are searched for.
     """
-    ids = tuple(bare_id(word) for word in text.split()[:MAX_IDS])
-    wanted = ops.Forget(ids, project_dir=folder, keep_sources=keep_sources, dry_run=True, tolerant=True)
+    wanted = ops.Forget(
+        tuple(text.split()[:MAX_IDS]), project_dir=folder, keep_sources=keep_sources, dry_run=True, tolerant=True
+    )
     answer = ask(wanted, is_long=True, quiet=True)
     unknown = [line(word, 80) for word in answer.unknown]
     if unknown and answer.memories:

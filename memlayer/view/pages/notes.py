@@ -9,7 +9,6 @@ from starlette.routing import Route
 from memlayer.edge.counting import counted
 from memlayer.errors import UserError
 from memlayer.kinds import CATEGORIES, KINDS, Category, Kind
-from memlayer.text.context_block import bare_id
 from memlayer.view.pages.today import day_of, span_ms
 from memlayer.view.problems import NotFound
 from memlayer.view.texts import harmless, paged
@@ -106,7 +105,7 @@ def note(visit: Visit) -> Response:
 
 
 def _matches(visit: Visit, name: str) -> Sequence[memory_ops.Shown]:
-    matches = visit.ask(memory_ops.Show((bare_id(name),))).matches
+    matches = visit.ask(memory_ops.Show((name,))).matches
     if not matches:
         raise NotFound(f"Nothing is known by {harmless(name)[:40]!r}: it was forgotten, or never there")
     return matches

@@ -18,7 +18,6 @@ from memlayer.cli.terminal.invocation import (
 from memlayer.cli.terminal.output import line, memory_title, say, say_body, when
 from memlayer.cli.terminal.typist import mark_of_model
 from memlayer.edge.redaction.privacy import plain
-from memlayer.text.context_block import bare_id
 from memlayer.wire import curation as ops
 
 TEXT_CHARS = 1000
@@ -100,7 +99,7 @@ def decide(how: str, named: Sequence[str], folder: str, as_json: bool) -> None:
         text = " ".join(rest[1:] if how == "merge" else rest) if how in ("edit", "merge") else ""
         if how == "edit" and not text.strip():
             raise Incomplete(NO_NEW_TEXT)
-        _decide(how, id_, bare_id(plain(other)), plain(text), folder, as_json)
+        _decide(how, id_, plain(other), plain(text), folder, as_json)
     if how not in ("keep", "undo"):
         say(("`memlayer review undo` takes the last decision back; again: the one before it.", "dim"))
 
@@ -203,7 +202,7 @@ def _asked(how: str, item: ops.ReviewItem, folder: str) -> None:
     """Ask for the words that a decision needs, and carry it out."""
     memory, other, text = item.memory, "", ""
     if how == "merge" and not item.against:
-        other = bare_id(click.prompt("with (citation)", type=str))
+        other = click.prompt("with (citation)", type=str)
     if how == "edit":
         text = plain(click.prompt("new text", type=str))
     elif how == "merge":
