@@ -1,4 +1,4 @@
-"""The hooks' handlers: one for each row of edge.hook_rows."""
+"""The hooks' handlers: one for each row of edge.HOOKS."""
 
 from collections.abc import Callable
 

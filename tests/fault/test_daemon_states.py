@@ -22,8 +22,8 @@ from typing import Any
 
 import pytest
 
+from memlayer.edge import HOOKS
 from memlayer.edge.capture import spool
-from memlayer.edge.hook_rows import HOOKS
 from memlayer.edge.ipc import protocol
 from tests.support.processes import HookRunner
 from tests.support.witness import BARE, ROOT, Witness

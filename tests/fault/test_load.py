@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from memlayer.edge import HOOKS
 from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import MAX_EVENT_CHARS, spool_event
 from memlayer.edge.home import paths
-from memlayer.edge.hook_rows import HOOKS
 from tests.support.crowd import Crowd, gauge, turn_texts
 from tests.support.witness import Witness
 

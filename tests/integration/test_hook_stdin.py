@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from memlayer.edge import HOOKS
 from memlayer.edge.hook.main import QUIET_S, read_object
-from memlayer.edge.hook_rows import HOOKS
 from tests.support.cli_process import MAIN
 from tests.support.processes import Daemon, HookRunner
 from tests.support.tables import tables

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.edge.hook_rows import HOOKS
+from memlayer.edge import HOOKS
 from tests.support.processes import Daemon, HookRunner
 
 OWN = {
@@ -18,7 +18,6 @@ OWN = {
     "memlayer.edge",
     "memlayer.edge.hook",
     "memlayer.edge.hook.main",
-    "memlayer.edge.hook_rows",
     "memlayer.edge.home",
     "memlayer.edge.ipc",
     "memlayer.edge.ipc.protocol",

@@ -11,7 +11,7 @@ import pytest
 from memlayer import __version__
 from memlayer.cli.app import cli
 from memlayer.config.model import keys
-from memlayer.edge.hook_rows import HOOKS
+from memlayer.edge import HOOKS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("models/*.md")])

@@ -15,9 +15,9 @@ import pytest
 
 from memlayer.daemon.handlers import ASKING, HANDLERS
 from memlayer.daemon.hook_call import Handler
+from memlayer.edge import HOOKS
 from memlayer.edge.capture.hosts import HOSTS
 from memlayer.edge.capture.payload import read_payload
-from memlayer.edge.hook_rows import HOOKS
 from memlayer.kinds import Category, Kind
 from memlayer.text.word_lists import words
 from tests.support.tables import tables
@@ -96,7 +96,7 @@ OTHER_MEANINGS = {
     "memlayer/config/consolidation.py": {"turn"},
     "memlayer/consolidation/rules/extraction.py": {"cause"},
     "memlayer/edge/capture/payload.py": {"decision", "task", "run"},
-    "memlayer/edge/hook_rows.py": {"task"},
+    "memlayer/edge/__init__.py": {"task"},
     "memlayer/tasks/book.py": {"task"},
     "memlayer/tasks/keys.py": {"task"},
     "memlayer/wire/tools.py": {"turn"},

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 
+from memlayer.edge import HOOKS
 from memlayer.edge.capture import rollout
-from memlayer.edge.hook_rows import HOOKS
 
 TYPE_CHECKING = False  # for type checkers: importing `typing` costs a hook milliseconds
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 
+from memlayer.edge import HOOKS
 from memlayer.edge.capture import hosts
 from memlayer.edge.capture.answers import asked, given
 from memlayer.edge.capture.noise import is_noise, own_words
 from memlayer.edge.capture.runs import run_of, text_of
 from memlayer.edge.capture.spool import event_id
 from memlayer.edge.home.project import here
-from memlayer.edge.hook_rows import HOOKS
 from memlayer.edge.redaction.privacy import redact_ends, strip_own_blocks
 from memlayer.edge.redaction.session_values import Heard
 

@@ -13,8 +13,8 @@ import json
 import os
 import time
 
+from memlayer.edge import HOOKS
 from memlayer.edge.home import paths
-from memlayer.edge.hook_rows import HOOKS
 from memlayer.edge.redaction import own_patterns
 from memlayer.edge.redaction.privacy import redact
 

@@ -1,8 +1,8 @@
 """The fail-open edge of a hook process.
 
 Read stdin, forward it or keep it, print the answer, exit 0 whatever happens. With a live daemon this file,
-edge.hook_rows and edge.ipc.protocol are all that is imported. edge.home.project_env too where MEMLAYER_ variables are
-set, or the project has settings.
+the table of hooks and edge.ipc.protocol are all that is imported. edge.home.project_env too where MEMLAYER_ variables
+are set, or the project has settings.
 """
 
 # Built in, as `select` is not everywhere: that import costs up to 0.4 ms.
@@ -11,7 +11,7 @@ import posix
 import time
 from sys import argv
 
-from memlayer.edge.hook_rows import HOOKS
+from memlayer.edge import HOOKS
 from memlayer.edge.ipc.protocol import MAX_BODY_BYTES, TAKEN, forward
 
 QUIET_S = 2.0  # of stdin, before the JSON object is whole
