@@ -18,8 +18,8 @@ TABLES = tables("hostile/typed_secrets")
 
 TYPED = items("secrets_typed_positive")
 HARMLESS = items("secrets_typed_negative")
-MISSED = {0: 0, 1: 9, 2: 8, 3: 0, 4: 0, 5: 0, 6: 0, 7: 0, 8: 3, 9: 0}  # no name, no sign and no program tells of these
-CHANGED = 3
+MISSED = {0: 0, 1: 9, 2: 8, 3: 0, 4: 0, 5: 0, 6: 0, 7: 0, 8: 4, 9: 0}  # no name, no sign and no program tells of these
+CHANGED = 6
 
 
 def is_left(item: dict[str, str], text: str) -> bool:

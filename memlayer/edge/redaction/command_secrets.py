@@ -29,7 +29,10 @@ _LOGIN = (
     r"[\\\"']{1,5}(?P<secret>[^\"'\n]{4,80})[\"']"
 )
 # `signIn("kim", "X")`, `create_user(name, mail, "X")`: nothing else says that the last literal is a password.
-_ENTERS = r"(?:log_?[io]n|sign_?(?:in|up|on)|authenticate|auth|register|create_?(?:super_?)?user)\w{0,30}\("
+_ENTERS = (
+    r"(?:log_?[io]n|sign_?(?:in|up|on)|authenticate|auth|(?:register|create|add|new)_?(?:super_?)?(?:user|member|account))"
+    r"(?:_?(?:as|with|user|account|admin|member|by|and)\w{0,30})?\("
+)
 _QUOTED = r"\\{0,3}[\"'][^\"'\n]{0,80}[\"']"
 _ARGUMENT = "(?:" + _QUOTED + r"|[\w.$>\[\]-]{1,60}),\s{0,20}"
 _ANY_ARGUMENT = r"\s{0,20}[^,\n]{1,200},\s{0,20}"
@@ -54,7 +57,8 @@ _USER_CALLS = (
         r"(?:pymysql|mysqldb|psycopg2?|pymssql|mysql\.connector)\.connect\(" + _ANY_ARGUMENT + _ARGUMENT + _SECRET,
     ),
 )  # fmt: skip
-_ENTRY = _ENTERS + r"\s{0,20}(?:%s){1,3}%s" % (_ARGUMENT, _SECRET)
+_USER = r"(?:%s|[\w.$>\[\]-]{0,40}(?:user|name|mail|login|account|member)\w{0,20})" % _QUOTED
+_ENTRY = _ENTERS + r"\s{0,20}(?:%s){0,2}%s,\s{0,20}%s" % (_ARGUMENT, _USER, _SECRET)
 # `auth=('kim', 'X')`, `'auth' => ['kim', 'X']`: other pairs may stand there as well.
 # `keyring.set_password("shop", "kim", "X")`
 _VERBS = ("set", "change", "update", "put", "store")
@@ -102,7 +106,7 @@ def call_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
     if "log" in low or "sign" in low or "auth" in low:
         given = [(text[cut[0] : cut[1]], cut) for cut in _found(text, low, _LOGIN)]
         cuts += [cut for value, cut in given if " " not in value or are_four_groups(value, True)]
-    if any(verb in low for verb in ("log", "sign", "auth", "register", "user(")):
+    if any(verb in low for verb in ("log", "sign", "auth", "user", "member", "account")):
         cuts += [cut for cut in _found(text, low, _ENTRY) if _is_alone(text[cut[0] : cut[1]])]
     if "jdbc:oracle" in low:
         cuts += _found(text, low, _ORACLE_ADDRESS)
@@ -127,7 +131,7 @@ def _found(text: str, low: str, pattern: str) -> list[tuple[int, int, str]]:
     cuts = []
     for match in re.compile(pattern).finditer(low):
         start, end = match.span("secret")
-        value = text[start:end].rstrip("\\")
+        value = text[start:end].rstrip("\\ ")
         if not (is_no_literal(value) or is_ordinary_word(value)):
             cuts.append((start, start + len(value), "password"))
     return cuts

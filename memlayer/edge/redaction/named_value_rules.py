@@ -265,7 +265,7 @@ def bare_is_secret(value: str, whole: str, text: str, end: int, match: re.Match[
         return False  # `token count`: the usual words behind such a name
     if value.count("=") > 20:
         return False  # a row of assignments, and slow to judge at each of them
-    after = text[end : end + 12]
+    after = text[end : end + 60]
     if kind == "private-key" and match.group("korean") is not None and after.startswith(_PLACE):
         return False
     if len(value) < 4 or is_no_literal(value) or _is_talk(value, match):
@@ -290,7 +290,7 @@ def bare_is_secret(value: str, whole: str, text: str, end: int, match: re.Match[
         if alone and is_passwordlike(value) and re.match(r"[\w.-]+[:=]", value) is None:  # `DB_PASSWORD=`, next line
             return True
     if kind == "password" and _is_sibling(match) and match.group("assign") and match.group("newline") is None:
-        return has_digit_and_letter(value) and not is_wordy(value)
+        return has_digit_and_letter(value) and not is_wordy(value) and re.search(r"[\[\]{}^\\]", value) is None
     if (
         is_strict(match)
         or match.group("quoted")
@@ -308,7 +308,7 @@ def bare_is_secret(value: str, whole: str, text: str, end: int, match: re.Match[
     if match.group("element"):
         before = text[max(0, match.start() - 120) : match.start()]
         if match.group("close"):  # `<property name="db.password">`
-            keyed = re.search(r"<[\w:-]+[ ](?:name|key|id)=[\"'][\w.-]*$", before) is not None
+            keyed = re.search(r"<[\w:-]+[ ](?:name|key)=[\"'][\w.-]*$", before) is not None
             return keyed and has_digit_and_letter(value) and not is_wordy(value)
         judged = kind == "password" or is_mixed(value)
         return re.search(r"<[\w:.-]*$", before) is not None and judged and not is_ordinary_word(value)

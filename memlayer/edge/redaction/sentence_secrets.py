@@ -85,7 +85,7 @@ _SAID_BEFORE = (
     r"(?<![!-~])[\"'`]?(?P<secret>[!-~]{6,80}?)[\"'`]?[ ]?(?:이|가|이[게건])[ ]"
     r"(?:(?:[가-힣]{1,8}|[a-z]{2,12})[ ]){0,3}"
 )
-_SAID_TO_BE = r"(?:(?:이?야|입니다|이?에요|예요|이다|임|이고|인데)(?![가-힣?])|[ ]?[.!]?(?:$|\n))"
+_SAID_TO_BE = r"(?:(?:이?야|입니다|이?에요|예요|이다|임|이고|인데)(?![가-힣?])|[.!\"'`})\]]{0,6}(?:$|\n))"
 _PHRASES = (
     (
         "identified ",
@@ -173,9 +173,10 @@ _SPARE_CODE = (
 )
 # `X is our root password`, `use X as the password`, `X, that's the password`, `X <- wifi password`.
 _USED_AS = (
-    r"(?:[ ](?:works )?as|,? that[' ]?i?s|[ ](?:is|was)|[ ]?(?:=|<-+|←)(?: this is)?|[ ]?\((?:this|that|it) is)[ ]"
-    r"(?:[a-z']{1,12}[ ]){0,4}(?:password|passwd|passphrase|passcode|pw)"
-    r"(?![\w-]|[ ](?!(?:for|on|of|to|in|at|now|here|today|again|and|but|since|until|please|there)(?![a-z]))[a-z])"
+    r"(?:[ ](?:works )?as[ ]|(?:,? that[' ]{0,5}i?s|[ ](?:is|was)|[ ]?(?:<-+|←)(?: this is)?|[ ]?\((?:this|that|it) is)"
+    r"[ ](?=[a-z']+[ ]))"
+    r"(?:[a-z']{1,12}[ ]){0,4}(?:password|passwd|passphrase|passcode|pw)(?![\w(\[-]|\.\w)"
+    r"(?![ ](?!(?:for|on|of|to|in|at|now|here|today|again|and|but|since|until|please|there)(?![a-z]))[a-z])"
 )
 # Behind `pin` alone only where it is surely the noun: one pins an issue, and a chip has pins.
 _PIN = (
@@ -347,6 +348,8 @@ def phrase_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
     cuts += call_cuts(text, low)
     budget.check()
     as_meant = unquoted(text)
+    if as_meant != text:
+        cuts += call_cuts(as_meant, lowered(as_meant))
     named = (mixed or not text.isascii()) and any(word in low for word in TRIGGERS)
     if named and any(sign in low for sign in "([<（「『"):
         for match in re.compile(_IN_BRACKETS).finditer(lowered(as_meant)):
@@ -356,7 +359,7 @@ def phrase_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
     cuts += _near_cuts(text, low) if signed else []
     cuts += hangul_cuts(lowered(as_meant))
     if mixed and ("pass" in low or "pw" in low):
-        cuts += _used_as_password(text, low)
+        cuts += _used_as_password(as_meant, lowered(as_meant))
     return cuts
 
 

@@ -68,18 +68,19 @@ _BEFORE_HEAD = (":", "\uff1a", ">", "=")
 _SEPARATORS = ("|", ",", "\t", " / ", ";")
 _MOST_ROWS = 500
 # Behind a hidden value: another of its kind in the same sentence, told by an equal place: `A for staging and B for
-# prod`, `A (dev), B (live)`, `스테이징 A, 운영 B야`, `the guest one is B`, `passwords: A and B`.
+# prod`, `A (dev), B (live)`, `A에서 B로`, `스테이징 A, 운영 B야`, `the guest one is B`, `passwords: A and B`.
 _FIRST = r"\[redacted:(password|token|api-key|secret|credential)\][\"'`]?"
 _SENTENCE = r"(?:(?![.!?](?:\s|$))[^\n]){0,160}"
-_TIE = r"[ ]?\(|[ ](?:for|on|in|at|as)[ ]|[ ][a-z]{2,12}(?=,| and | or |[.]?$)"
+_TIE = r"[ ]?\(|[ ](?:for|on|in|at|as)[ ]|[ ][a-z]{2,12}(?=,| and | or |[.\"'}\])]{0,5}$)"
 _LABELLED = r"(?:는|은|이|가|:)[ ](?:[가-힣]{1,8}|[a-z]{2,10}(?:가|는|은))[ ]$|(?:[ ,:]|^)[a-z]{2,10}=$"
 _TIES = ("for", "on", "in", "at", "as")
 _PLURAL = r"(?:passwords|passcodes|tokens|keys|secrets|(?:비밀번호|비번|토큰|키)(?:들|는 둘|는 두))[^\n.\[]{0,20}$"
 _COORDINATED = (
-    r"(?:[ ](?:and|or)|[ ]?[,;/&]|[ ]?이?[고며])[ ]"
+    r"(?:[ ](?:and|or)|에서|[ ]?[,;/&]|[ ]?이?[고며])[ ]"
     r"(?P<label>(?:(?!아이디|계정|이메일|주소|호스트|포트)[가-힣]{1,8}[ ]|[a-z]{1,12}[ ]|[a-z]{2,12}=){0,4}?)"
     r"[\"'`]?(?P<secret>(?=[^\s]{0,80}\d)[^\s\"'`()=,;가-힣]{6,80})"
 )
+_GOES_ON = r"[ ](?!(?:for|on|in|at|and|or)[ ])[a-z]"  # another clause: `and gpt4o2 is the model`
 _ELLIPTIC = r"(?:one|ones|other|latter)[ ](?:is|was)[ ]$"
 _CLAUSE_ENDS = "이?야|입니다|이?에요|예요|이다|임"
 _HTML_CELL = r"<t[hd](?:[ ][^<>]{0,200})?>\s{0,20}(?P<value>[^<>]{0,200}?)\s{0,20}</t[hd]>"
@@ -126,7 +127,13 @@ def _second_cuts(text: str) -> list[tuple[int, int, str]]:
             value = text[start : first.end() + other.end("secret")].rstrip(".:?*_~")
             label, after = other.group("label"), low[other.end() :]
             tied = tie is not None and not label and _is_tied(tie.group(), after)
-            equal = tied or (labelled and label != "") or (plural and not label) or re.search(_ELLIPTIC, label)
+            equal = (
+                tied
+                or (labelled and label != "")
+                or (plural and not label and not re.match(_GOES_ON, after))
+                or re.search(_ELLIPTIC, label)
+                or (other.group().startswith("에서") and re.match("으?로", after))
+            )
             if equal and _is_second(value):
                 cuts.append((start, start + len(value), first.group(1)))
     return cuts

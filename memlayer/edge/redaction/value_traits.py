@@ -90,6 +90,10 @@ is are was be been too short long weak strong empty missing set unset new curren
 _TALK = frozenset(_TALK_WORDS.split())
 _KOREAN_TALK = ("비밀번호", "비번", "암호", "입력", "이상", "확인", "자리", "글자", "하세요", "해주세요", "주세요")
 _MEANS = r"(?:으로|로)? ?(?:해시|해싱|암호화|인코딩)| ?(?:화면|페이지|버튼|컴포넌트|탭|폼|필드|칸)"
+_PLACE = r"에(?:서)? (?!.{0,40}로 ?(?:바|변경|교체))"  # `비밀번호 확인은 step2Form에서 해`; from one to another is none
+_OWNED_BY_NOUN = " (?:테이블|컬럼|스키마|화면|페이지|클래스|함수|모듈|파일|브랜치|버전)(?:에|의|을|를|과|와|,|[.]?$)"
+_RESET = r"(?![(]?으?[)]?로).{0,40}(?:초기화|재설정|분실)"
+_ANOTHER_CLAUSE = r"고 [가-힣]{2,8}(?:은|는) $"  # `비번은 위에 있고 아이디는 kim77`
 _ANOTHER_NOUN = r" (?!값|내용|자체|문자열)[가-힣]{2,8}(?:은|는) $"
 _COPULA = r" ?(?:이?야|이?에요|예요|입니다|이다|임|이고|인데)"
 _SPLIT_CHARS = 4_000
@@ -256,6 +260,9 @@ def says_how(value: str, after: str) -> bool:
 
 def is_of_another_noun(joint: str, value: str, after: str) -> bool:
     """True for another noun's value: `비밀번호 테이블은 users2로`, `비밀번호는 step2에서`."""
+    reset = joint.strip() in ("을", "를") and re.match(_RESET, after)
+    if reset or re.search(_ANOTHER_CLAUSE, joint) or re.match(_PLACE + "|" + _OWNED_BY_NOUN, after):
+        return True
     if not (value.isascii() and value.islower() and value.isalnum() and is_wordy(value)):
         return False
     noun = re.match(_ANOTHER_NOUN, joint) is not None and re.match(_COPULA, after) is None
