@@ -44,7 +44,8 @@ real = time.time_ns
 time.time_ns = lambda: real() + at
 sys.path.insert(0, "%(root)s")
 import memlayer.edge.hook.main as main
-main.DEADLINE_S = dict.fromkeys(main.DEADLINE_S, 30.0)
+for row in main.HOOKS.values():
+    row.wait_s = 30.0
 main.run(sys.argv[1].rpartition("/")[2][:-3])' "$3"
 """
 console = Console(highlight=False, width=None if sys.stdout.isatty() else 132)

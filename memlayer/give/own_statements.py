@@ -8,19 +8,19 @@ from dataclasses import dataclass
 
 from memlayer.consolidation.conflict.change import CHANGE
 from memlayer.consolidation.conflict.later import Changes
-from memlayer.consolidation.rules.own_words import own_words, spoken
+from memlayer.consolidation.rules.own_words import may_quote, own_words, spoken
 from memlayer.edge.capture.noise import recallable
 from memlayer.give.candidate import LeftOut, Reason
 from memlayer.give.outcomes import REPEATED
 from memlayer.give.snippet import asks
-from memlayer.kinds import Kind
+from memlayer.kinds import Author, Kind
 from memlayer.model import Memory
 from memlayer.text.context_block import best_sentences, cut, day_of, flatten
 from memlayer.text.sentences import prose, sentence_texts, width
 from memlayer.text.terms import index_terms
 from memlayer.text.word_lists import word_set
 from memlayer.topics.session_summary import is_farewell
-from memlayer.turns.matter import assents, is_bare_reason, leans, prohibits, refutes, requests, states_norm
+from memlayer.turns.matter import FAILED, assents, is_bare_reason, leans, prohibits, refutes, requests, states_norm
 from memlayer.turns.plans import carried_out
 from memlayer.turns.remembered import is_husk, says_something, shown_part
 from memlayer.turns.retraction import Order, order_of
@@ -33,12 +33,6 @@ NARROWEST = 16  # columns of a sentence
 # Worth of a sentence that rules, of one that decides or tells a change, and of another that states: a line is told as
 # one that is so many times younger.
 RULES, SURE, PLAIN = 3.0, 2.0, 0.7
-_FAILED = re.compile(
-    r"\b(?:did nothing|no effect|(?:did|does)(?:n'?t| not) (?:help|work|fix)|failed|broke"
-    r"|still (?:fails?|slow|broken))\b"
-    r"|소용 ?없|효과 ?(?:가 ?)?없|안 ?됐|안 ?되|실패|그대로(?:야|네|다|임)",
-    re.IGNORECASE,
-)
 _STATES = re.compile(
     r"\b(?:we|i|it|they|he|she)(?:'(?:re|ve|s|ll|d))? \w+"
     r"|\b(?:is|are|was|were|has|have|uses?|runs?|lives?|stays?|owns?)\b"
@@ -49,10 +43,11 @@ _STATES = re.compile(
 _DECIDES = re.compile(
     r"\b(?:let'?s (?:use|go with|keep|drop|put|move)|instead|by hand|myself|waiting for|blocked|depends on)\b"
     r"|(?:로|으로) ?(?:가자|하자|할게|줄이자|바꾸자)|기로 ?했|말고|지 ?(?:마|말)|원복|버리고|미루|막혀"
-    r"|해도 ?(?:돼|됨)"
+    r"|^(?:(?:ok|okay|yes|yep),? )?go with\b|해도 ?(?:돼|됨)"
     r"|이제 ?그만|승인|요청 ?넣|[았었했왔갔렸]대(?![가-힣])|한대(?![가-힣])|대신|나중에",
     re.IGNORECASE,
 )
+_WAITS = re.compile(r"면 ?그 ?때|(?:온|난|나온|정한) 다음에")  # for somebody: a request of another day
 _ORDERS = re.compile(
     r"^(?:please )?(?:don'?t|do not) (?:yet )?(?:commit|push)|(?:커밋|푸시)\S* ?하지 ?(?:마|말)"
     r"|^\W*(?:\S+ )?(?:커밋|푸시|push|commit|확인|봐|진행)\S{0,6}$|(?:봐|고쳐|추가해|확인)(?:줘|즘|좀)"
@@ -113,15 +108,17 @@ def stated(
     """
     left_out = left_out if left_out is not None else {}
     told: list[_Told] = []
-    ended: dict[tuple[str, str], list[str]] = {}
+    ended: dict[tuple[str, str], list[Memory]] = {}
     tasks = [row.text for row in over if row.known_kind is Kind.TASK]
     for row in over:
-        ended.setdefault((row.session_id, row.prompt_id), []).append(row.text)
+        ended.setdefault((row.session_id, row.prompt_id), []).append(row)
     for turn in reports:
         prompt = prompt_and_answer(turn.text)[0]
         if is_farewell(prompt) or order_of(prompt) is not Order.NONE or turn.known_kind is Kind.DID_NOT_HOLD:
             continue
-        gone = [*rules, *ended.get((turn.session_id, turn.prompt_id), ())]
+        of_turn = ended.get((turn.session_id, turn.prompt_id), ())
+        # An unclear wish is told as said that day, unless its prompt may hand over another's words.
+        gone = [*rules, *(row.text for row in of_turn if row.by is not Author.UNCLEAR or may_quote(prompt))]
         end = (
             _end_of(turn, outcomes) if refutes(prompt) else None
         )  # an objection without its subject says nothing alone
@@ -208,7 +205,8 @@ def _is_order(text: str) -> bool:
     is_imperative = begins in word_set("memlayer.give", "english_order") and begins not in ("use", "keep")
     if is_imperative and not any(pattern.search(text) for pattern in (CHANGE, _DECIDES)) and not prohibits(text):
         return True
-    return bool(_ORDERS.search(text) or _OF_DAY.search(text)) or asks(text) or text.endswith((":", "：", "?"))
+    is_asked = asks(text) and not _WAITS.search(text)
+    return bool(_ORDERS.search(text) or _OF_DAY.search(text)) or is_asked or text.endswith((":", "：", "?"))
 
 
 def _worth(text: str) -> float:
@@ -218,7 +216,7 @@ def _worth(text: str) -> float:
         return 0.0
     if prohibits(text) and norms:
         return RULES
-    is_sign = any(pattern.search(text) for pattern in (CHANGE, _FAILED, _DECIDES)) or norms > 1
+    is_sign = any(pattern.search(text) for pattern in (CHANGE, FAILED, _DECIDES, _WAITS)) or norms > 1
     if is_sign or (norms and _STATES.search(text)):
         return SURE
     is_plain = _STATES.search(text) and not (requests(text) or assents(text) or text.rstrip(".! ").endswith("자"))

@@ -37,7 +37,15 @@ _CONTESTS = re.compile(
     r"|(?:already|once) (?:tried|shipped|did|had)|(?:tried|shipped|did) (?:exactly |just )?th(?:at|is)"
     r"|(?:is|do|does|did|wo|was|ca)n'?t|still|corrections?|nothing changed|leaving|off the table"
     r"|same (?:error|problem|thing))\b"
-    r"|아니|말고|안 ?돼|안 ?되|틀렸|잘못|소용 ?없|여전히|그대로(?:야|네|다|인|예)|아직도|별로|대신|하지 ?마|지 ?말",
+    r"|아니|말고|안 ?돼|안 ?되|틀렸|잘못|소용 ?없|여전히|그대로(?:야|네|다|인|예)|아직도|별로|대신|하지 ?마|지 ?말"
+    r"|똑같(?:아|네|다|은데|이 (?:나|남|난|떠|뜨|느|안))|마찬가지(?!로)",
+    re.IGNORECASE,
+)
+FAILED = re.compile(
+    r"\b(?:did nothing|no effect|(?:did|does)(?:n'?t| not) (?:help|work|fix)|failed|broke|same (?:error|problem|result)"
+    r"|still (?:fails?|slow|broken))\b"
+    r"|소용 ?없|효과 ?(?:가 ?)?없|안 ?됐|안 ?되|실패(?:했|함|하|였|임)|그대로(?:야|네|다|임)"
+    r"|똑같(?:아|네|다|은데|이 (?:나|남|난|떠|뜨|느|안))|마찬가지(?!로)",
     re.IGNORECASE,
 )
 _ASSENTS = re.compile(

@@ -23,7 +23,8 @@ _PLAN = re.compile(
     re.IGNORECASE,
 )
 _DONE = re.compile(
-    r"\b(?:done|finished|completed|shipped|merged)\b|끝냈|끝났|마쳤|완료|(?:했|됐|었|았|였|겼|꿨|렸|졌|냈|뒀|놨|뺐|썼|쳤)(?:어|지|네|음|습니다|다)",
+    r"\b(?:done|finished|completed|shipped|merged|already (?:\w+ed|wrote|did|made|built|sent))\b"
+    r"|끝냈|끝났|마쳤|완료|(?:했|됐|었|았|였|겼|꿨|렸|졌|냈|뒀|놨|뺐|썼|쳤)(?:어|지|네|음|습니다|다|대)",
     re.IGNORECASE,
 )
 _FRAME = re.compile(rf"{_DAY}|{_WILL}|오늘은?|내일은?|이번 ?주에?는?", re.IGNORECASE)

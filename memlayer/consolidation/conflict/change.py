@@ -37,7 +37,7 @@ ENDS = re.compile(r"\b(?:dropped|dropping|ditched|gone|deprecated|retired|remove
 # A plan, a condition, a proposal, a report of somebody else's: nothing has changed yet.
 UNDECIDED = re.compile(
     r"\b(?:plan(?:s|ning|ned)? to|will|going to|maybe|perhaps|if|unless|once|until|whether|let'?s (?:discuss|see|talk)"
-    r"|consider\w*|propos\w+|suggest\w*|would|could|might|wish|pretend|also|as well"
+    r"|consider\w*|propos\w+|suggest\w*|would|could|might|wish|pretend|(?<!^)also|as well"
     r"|i (?:can|have|see|understand)|too(?= *(?:[,.]|$)))\b"
     r"|예정|계획|검토(?! ?(?:가 ?|는 ?)?(?:통과|끝|완료))|고민|제안|제의|논의|나중에|얘기|만약|혹시|다면"
     r"|(?:을|를|일|할|꿀|길|릴|출|줄)까(?!지)|어떨|나을"
@@ -71,12 +71,16 @@ _GONE = (
     re.compile(rf"(?i)\b(?:replaced|dropped|ditched|swapped) {_THING} (?:with|by|for|in favou?r of) "),
     re.compile(rf"(?i)\b(?:replac(?:ed|es)|ditched|retired|scrapped) {_LAST}"),
     re.compile(rf"(?i){_LAST} (?:is|are|was|were|got) (?:gone|dropped|retired|removed|no more|replaced (?:by|with))\b"),
+    re.compile(rf"(?i){_LAST} (?:(?:is|are|was|were|got|has been) )?lifted\b"),
     re.compile(rf"(?i)\b(?:took|takes|taking) over \S.* from {_LAST}"),
     re.compile(rf"(?i){_LAST}(?: ?에서|부터)(?= (?:[^\s가-힣]+ )*[^\s]+ ?(?:으로|로)(?![가-힣]))"),
     re.compile(rf"(?i){_LAST} ?(?:은 |는 |을 |를 )?(?:대신(?:에)?|말고|버리고|접고|걷어내고|빼고)(?![가-힣])"),
     re.compile(rf"(?i){_LAST} ?(?:(?:이|가) )?(?:아니라|아니고)(?![가-힣])"),
     re.compile(rf"(?i)^{_LAST} ?(?:으로는|로는|은|는) (?:[^.]{{0,40}})?(?:안 ?되겠|못 ?쓰겠|그만 ?쓰)"),
     re.compile(rf"(?i)^{_LAST} (?:won't do|will not do|doesn't cut it|does not cut it)\b"),
+    re.compile(rf"(?i){_LAST} ?(?:은 |는 |이 |가 )?(?:다 |이제 )?(?:풀렸|해제(?:됐|됨|했))"),
+    re.compile(rf"(?i){_LAST} ?(?:문제|탓|때문|원인)(?:이|가|은|는)? ?아니"),
+    re.compile(rf"(?i)\b(?:wasn't|was not) (?:because of |due to |caused by )?(?:the |our ){_THING}(?= ?[.,;!]|$)"),
     re.compile(rf"(?i){_LAST} (?:안 (?:쓰|써|씀)[가-힣]*|(?:쓰지|사용하지) 않[가-힣]*)"),
 )  # fmt: skip
 _TOKEN = re.compile(r"[\ue000-\uf8ff]|[a-z][a-z0-9]*(?:[.+#/_@-]+[a-z0-9]+)*[+#]*|\d[\w.]*|[가-힣]+|[^\s\w]")

@@ -13,6 +13,7 @@ from memlayer.consolidation.conflict.another_value import content, differ
 from memlayer.consolidation.conflict.change import (
     CHANGE,
     CHANGED,
+    DENIES,
     ENDS,
     UNDECIDED,
     ended_values,
@@ -26,6 +27,7 @@ from memlayer.edge.capture.noise import recallable
 from memlayer.text.sentences import ASSISTANT, candidates, is_question
 from memlayer.text.terms import query_terms
 from memlayer.text.value_slots import FIRST_PLACE, Slots, slots
+from memlayer.turns.matter import FAILED, prohibits
 from memlayer.turns.plans import carried_out
 
 OF_MATTER = 0.4  # of an older sentence's weight, in the prompt of a change of its matter
@@ -34,7 +36,7 @@ FEWEST = 2  # terms in common, of a matter
 MAX_SENTENCES = 12  # of a prompt
 MAX_CHARS = 400  # of a sentence that is looked at
 _LEFT = re.compile(
-    r"\b(?:later|need to|have to|todo|waiting|not yet)\b|나중|해야|할 ?일|기다리|대기|아직", re.IGNORECASE
+    r"\b(?:later|needs? to|ha(?:ve|s) to|todo|waiting|not yet)\b|나중|해야|할 ?일|기다리|대기|아직", re.IGNORECASE
 )
 # A change without an object is one of the old value itself: it needs no word of the older sentence beside it.
 _ITSELF = re.compile(
@@ -42,9 +44,52 @@ _ITSELF = re.compile(
     r"(?:switch|mov|migrat|chang|convert|transition)\w*(?: over| away)? from $",
     re.IGNORECASE,
 )
+# A return to a former value ends its end: "Redis 걷어내고 EXCLUDE 로 가자" by "다시 Redis 로 돌아가자".
+_BACK = re.compile(
+    r"(?i)\b(?:back|revert\w*|return\w*|rolled back) to (?:the |our )?(?P<x>[^.,;]+)"
+    r"|(?P<y>(?:[^\s,.;]+ ){0,2}[^\s,.;]+) ?(?:으로|로) (?:다시 |도로 )?(?:돌아가|되돌|원복|롤백|복귀)"
+)
+_ADOPTS = re.compile(r"(?i)\b(?:switch|move|migrate|go with|use)\b|(?:으로|로) ?(?:가자|하자|바꾸자|간다|갈게)")
+_ALLOWS = re.compile(r"(?i)(?P<x>\S+) (?:is|are) (?:now )?(?:fine|ok|okay|allowed)\b")
+_FROM_NOW = re.compile(r"(?i)\b(?:now|again|without)\b")
+_CANCELS = re.compile(
+    r"(?i)\bno need\b|\b(?:don'?t|do not|won'?t|no longer) need\b|\bcall(?:ed|ing)? off\b|\bcancel+(?:ed|ing)\b"
+    r"|안 ?\S*도 ?(?:돼|되|됩|됨|괜찮)|필요 ?(?:가 |는 |도 )?(?:없|사라)|없던 ?(?:걸|일|것)로|취소(?:하자|하기로|됐|됨)"
+    r"|관두|그만두"
+)
+_PLANS = re.compile(
+    r"(?i)\b(?:let'?s|we'?ll|i'?ll|will|going to|plan(?:ned)? to|should)\b"
+    r"|[가-힣]자(?=[,.!~ ]|$)|기로 ?했|[할볼둘줄]게|예정|계획"
+)
+# Two states of one thing: "wasm-opt 끄고 가자" is ended by "turn wasm-opt back on".
+_STATES = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"\b(?:turn|switch)\w*\b[^.,;]* off\b|\bdisabl\w+|\bpaus(?:e|ed|ing)\b"
+        r"|(?<![가-힣])(?:끄[고자는]|끌게|껐|꺼[줘서둬 ])|비활성",
+        r"\b(?:turn|switch)\w*\b[^.,;]* on\b|\b(?:re-?)?enabl\w+|\bresum(?:e|ed|ing)\b"
+        r"|(?<![가-힣])(?:켜|켰|켤|켠)|(?<!비)활성화",
+    )
+)
+# The clause of a value begins behind it.
+_CLAUSE = re.compile(
+    r"[,;:–—] | (?:so|and|but|because) |(?:[아어해라여워와]서|니까|[았었했있없하되이]고|는데|지만|으며) ", re.IGNORECASE
+)
+_WHEN = frozenset(
+    query_terms(
+        "today tonight tomorrow yesterday morning evening already after all just"
+        " 오늘 내일 어제 이제 아침 저녁 오전 오후 벌써"
+    )
+)
+# For this time alone: nothing ends.
+_ONCE = re.compile(
+    r"(?i)\b(?:this time|(?:just|only) (?:this )?once|for (?:now|today)|today|right now)\b"
+    r"|이번(?:만|엔|에는|에만|은 )|오늘(?:만|은)|지금은|일단|한 ?번만"
+)
 _UNTIL = re.compile(r"(?i)\b(?:until|before) ([^.,;]+)")
 _KOREAN_UNTIL = re.compile(r"([^.,;]+) \S+ ?(?:전에|전까지|때까지)")
 _NAME = re.compile(r"\d|[_#@./-]|(?<=\S)[A-Z]|[가-힣](?:님|씨)$")
+_LIFTED = re.compile(r"(?i)\blifted\b|풀렸|해제")
 _OF_MANY = frozenset(("weekday", "language"))  # kinds whose values many things have
 _CODE = re.compile(r"`([^`\n]+)`")
 _HOST = re.compile(
@@ -63,7 +108,9 @@ class Change:
 
     names: in code marks, the thing's first. permits: it allows a thing again. gone: the terms of each value that it
     ends, and whether they are a name. subject: before its value. done: of a deed. terms: its own; of_prompt:
-    of all that was said with it.
+    of all that was said with it. back: of the value that is taken again. cancels: it calls a plan off. state: the
+    place in _STATES of the one that its thing has now. was: the values that it ends, with their kinds. allows: a
+    thing that was forbidden.
     """
 
     text: str
@@ -75,6 +122,11 @@ class Change:
     terms: frozenset[str]
     of_prompt: frozenset[str]
     permits: bool = False
+    back: frozenset[str] = frozenset()
+    cancels: bool = False
+    state: int | None = None
+    was: frozenset[tuple[str, str]] = frozenset()
+    allows: frozenset[str] = frozenset()
 
     def ends(self, text: str, turn: str, weights_of: WeightsOf) -> bool:
         """True for an older sentence that holds no more.
@@ -84,10 +136,18 @@ class Change:
         terms = _terms(text)
         if self.permits and let_go(self.text, [text]):
             return True
+        if self._returns_from(text, turn) or self._is_in_another_state(text) or not self.was.isdisjoint(_values(text)):
+            return True
+        if self.allows and self.allows <= terms and prohibits(text):
+            return True
+        if self.cancels and len(terms & self.terms) >= FEWEST and (_LEFT.search(text) or _PLANS.search(text)):
+            return True
         if self.terms.isdisjoint(terms):
             return self._gives_another_value(text, turn)
         if self.gone and _ended(text).issuperset(gone for gone, _ in self.gone):  # both tell the same change
             return self._gives_another_value(text, turn)
+        if FAILED.search(text):  # what did not help then is no value
+            return False
         if any(gone <= terms and (is_name or terms & self.terms - gone) for gone, is_name in self.gone):
             return True
         names = _names(text)
@@ -103,12 +163,33 @@ class Change:
             return False
         return len(shared) >= FEWEST and _weight(shared, weights_of) >= OF_MATTER * _weight(terms, weights_of)
 
+    def _returns_from(self, text: str, turn: str) -> bool:
+        """True for words on leaving the value that is taken again."""
+        if not self.back:
+            return False
+        terms = _terms(text)
+        if any(gone <= self.back for gone in _ended(text) if gone) or (self.back <= terms and DENIES.search(text)):
+            return True
+        return bool(CHANGE.search(text) or _ADOPTS.search(text)) and self.back <= _terms(turn) - terms
+
+    def _is_in_another_state(self, text: str) -> bool:
+        if self.state is None or _state(text) in (None, self.state):
+            return False
+        terms = _terms(text)
+        shared = terms & self.terms
+        return len(shared) >= FEWEST or len(shared) * FEWEST >= min(len(terms), len(self.terms))
+
     def _gives_another_value(self, text: str, turn: str) -> bool:
+        terms = _terms(text)
+        said = slots(text).values
+        # It names the old value and a new one: "8시에 갔더니 항의가 왔대, 18:30 으로 옮기자".
+        if any(said.get(kind, frozenset()) < values for kind, values in self.taken.values.items() if kind in said):
+            return not terms.isdisjoint(self.terms)
         before, after = set(_HOST.findall(text)), set(_HOST.findall(self.text))
         is_moved = bool(before and after) and before.isdisjoint(after)
         if not is_moved and not (self.taken.values and differ(slots(text), self.taken)):
             return False
-        is_of_thing = bool(self.subject) and self.subject <= _terms(text) | _terms(turn)
+        is_of_thing = bool(self.subject) and self.subject <= terms | _terms(turn)
         return is_of_thing and environments(text) == environments(self.text)
 
     def _carries_out(self, text: str, weights_of: WeightsOf) -> bool:
@@ -160,17 +241,26 @@ def changes_of(prompt: str) -> tuple[Change, ...]:
 
 
 def _change(text: str, of_prompt: frozenset[str]) -> Change | None:
-    gone, done, permits = ended_values(text), carried_out(text), takes_back(text)
-    is_change = gone or done or permits or CHANGE.search(text) or ENDS.search(text)
-    if is_question(text) or UNDECIDED.search(text) or not is_change or is_order_of_work(text) > permits:
+    if is_question(text) or UNDECIDED.search(text):
+        return None
+    gone, done, back, state = ended_values(text), carried_out(text), _BACK.search(text), _state(text)
+    lasts = not _ONCE.search(text)
+    permits, cancels = lasts and takes_back(text), lasts and bool(_CANCELS.search(text))
+    allowed = _ALLOWS.search(text) if lasts and _FROM_NOW.search(text) else None
+    signs = (gone, done, back, state is not None, permits, cancels, allowed, CHANGE.search(text), ENDS.search(text))
+    if not any(signs) or (is_order_of_work(text) and not permits and state is None):
         return None
     named = [(_terms(one), _is_name(one, text)) for one in gone]
     rest = CHANGED.sub(" ", text)
     for value in gone:  # not taken: who says the new value alone agrees
         rest = rest.replace(value, " ")
-    taken, ended = slots(" ".join(rest.split())), tuple(row for row in named if row[0])
-    subject = _subject(text)
-    return Change(text, _names(text), ended, taken, subject, _terms(done), _terms(text), of_prompt, permits)
+    return Change(
+        text, _names(text), tuple(row for row in named if row[0]), slots(" ".join(rest.split())), _subject(text),
+        _terms(done) - _WHEN, _terms(text), of_prompt, permits,
+        back=_terms(back["x"] or back["y"]) if back else frozenset(), cancels=cancels, state=state,
+        was=frozenset(value for one in gone for value in _values(one) if value[0] not in _OF_MANY),
+        allows=_terms(allowed["x"]) if allowed else frozenset(),
+    )  # fmt: skip
 
 
 def _subject(text: str) -> frozenset[str]:
@@ -178,14 +268,15 @@ def _subject(text: str) -> frozenset[str]:
     host = _HOST.search(text)
     rest = slots(CHANGED.sub(" ", text[: host.start()] if host else text)).rest
     at = next((at for at, sign in enumerate(rest) if ord(sign) >= FIRST_PLACE), len(rest))
-    return content(slots(rest[:at])) or content(slots(rest))
+    clauses = (content(slots(one)) - _WHEN for one in reversed(_CLAUSE.split(rest[:at])))
+    return next(filter(None, clauses), content(slots(rest)))
 
 
 def _is_name(value: str, text: str) -> bool:
-    """True for a name, by its form, its script or its place."""
+    """True for a name or a lifted state, by its form, its script or its place."""
     is_foreign = value.isascii() and bool(_HANGUL.search(text))
     is_itself = bool(_ITSELF.search(text[: text.find(value)])) and _OF_MANY.isdisjoint(slots(value).values)
-    return bool(_NAME.search(value)) or is_foreign or is_itself
+    return bool(_NAME.search(value) or _LIFTED.search(text)) or is_foreign or is_itself
 
 
 @lru_cache(maxsize=8192)
@@ -196,6 +287,16 @@ def _terms(text: str) -> frozenset[str]:
 @lru_cache(maxsize=8192)
 def _ended(text: str) -> frozenset[frozenset[str]]:
     return frozenset(map(_terms, ended_values(text)))
+
+
+@lru_cache(maxsize=8192)
+def _values(text: str) -> frozenset[tuple[str, str]]:
+    return frozenset((kind, value) for kind, of_kind in slots(text).values.items() for value in of_kind)
+
+
+@lru_cache(maxsize=8192)
+def _state(text: str) -> int | None:
+    return next((place for place, pattern in enumerate(_STATES) if pattern.search(text)), None)
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ _OF_TEXTS, _OF_OTHERS = ("handles_text", "names_text"), ("speaks", "salutation",
 _HEAD = re.compile(
     r"[:：](?=\s|$|[\"'“”‘’「])(?! ?(?:같은|라는|이라는|처럼|말고|등|or|and|prefix\w*)(?![\w]))|\s(?:[-–—]|->|=>|→)\s"
 )
+_PRESENT = re.compile(r"(?i)\b(?:i|you|we|my|our|me|us)\b|(?<![가-힣])(?:내|나|제|우리|저)(?![가-힣])")
 _NOT_NOW = re.compile(r"\b(?:later|done|finished|need to|has to)\b|나중에|해야|끝났|끝냈|다 ?했", re.IGNORECASE)
 _JOINT = re.compile(rf"{_HEAD.pattern}|(?<=[가-힣]데),? |[;；](?=\s)")
 # Before a colon, of nobody else: "actually, no: use pnpm".
@@ -122,6 +123,26 @@ def joints(text: str) -> list[tuple[int, bool]]:
 def is_head(text: str) -> bool:
     """Return whether a sentence or its part has, or is, a label."""
     return _HEAD.search(text) is not None
+
+
+def may_quote(prompt: str) -> bool:
+    """Return whether a prompt has a form or a sign of somebody else's text."""
+    read = spoken(prompt)
+    signs = (*_OF_TEXTS, *_OF_OTHERS)
+    return not read.is_typed or any(
+        one.is_headed or _has_foreign_head(one.row.text) or any(has(sign, one.row.text) for sign in signs)
+        for one in read.said
+    )
+
+
+def _has_foreign_head(text: str) -> bool:
+    """Return whether a label stands there that speaks of nobody present.
+
+    A longer one is a clause of the sentence: "every commit needs a scope like fix(core): and …".
+    """
+    head = _HEAD.search(text)
+    label = text[: head.start()] if head else ""
+    return head is not None and words(label) <= FEWEST_WORDS and not _PRESENT.search(label)
 
 
 def is_plain(read: Spoken, at: int, own: Container[int] = ()) -> bool:

@@ -36,6 +36,16 @@ def test_a_bound_that_came_and_work_that_is_done(older: str, newer: str) -> None
     assert ended(older, newer) == [older]
 
 
+@pytest.mark.parametrize(("older", "newer"), TABLES["a_state_that_is_lifted_left_or_switched"])
+def test_a_state_that_is_lifted_left_or_switched(older: str, newer: str) -> None:
+    assert ended(older, newer) == [older]
+
+
+@pytest.mark.parametrize(("older", "newer"), TABLES["what_holds_for_once_failed_or_is_another_thing"])
+def test_what_holds_for_once_failed_or_is_another_thing(older: str, newer: str) -> None:
+    assert ended(older, newer) == []
+
+
 @pytest.mark.parametrize(("older", "newer"), TABLES["another_thing_and_what_is_undecided_end_nothing"])
 def test_another_thing_and_what_is_undecided_end_nothing(older: str, newer: str) -> None:
     assert ended(older, newer) == []
