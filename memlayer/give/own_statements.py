@@ -18,6 +18,7 @@ from memlayer.model import Memory
 from memlayer.text.context_block import best_sentences, cut, day_of, flatten
 from memlayer.text.sentences import prose, sentence_texts, width
 from memlayer.text.terms import index_terms
+from memlayer.text.value_slots import has_value
 from memlayer.text.word_lists import word_set
 from memlayer.topics.session_summary import is_farewell
 from memlayer.turns.matter import FAILED, assents, is_bare_reason, leans, prohibits, refutes, requests, states_norm
@@ -47,7 +48,12 @@ _DECIDES = re.compile(
     r"|이제 ?그만|승인|요청 ?넣|[았었했왔갔렸]대(?![가-힣])|한대(?![가-힣])|대신|나중에",
     re.IGNORECASE,
 )
-_WAITS = re.compile(r"면 ?그 ?때|(?:온|난|나온|정한) 다음에")  # for somebody: a request of another day
+# Waits for somebody, or permits: no request of this day.
+_WAITS = re.compile(
+    r"면 ?그 ?때|(?:온|난|나온|정한) 다음에|(?:이제|앞으로|[네니]가|다시) (?:\S+ )*\S*도 ?(?:돼|됨)[.!~]*$"
+)
+# Says of other words that they are meant otherwise.
+_OF_WORDS = re.compile(r"^\S+(?:다|자|라)는 ?(?:건|게|뜻은|말은) 아니\S*$")
 _ORDERS = re.compile(
     r"^(?:please )?(?:don'?t|do not) (?:yet )?(?:commit|push)|(?:커밋|푸시)\S* ?하지 ?(?:마|말)"
     r"|^\W*(?:\S+ )?(?:커밋|푸시|push|commit|확인|봐|진행)\S{0,6}$|(?:봐|고쳐|추가해|확인)(?:줘|즘|좀)"
@@ -187,7 +193,7 @@ def statements(prompt: str, is_gone: Callable[[str], bool] = lambda text: False)
     """
     own = prose(own_words(prompt))
     said = sentence_texts(own) if recallable(prompt) else []
-    said = [text for text in said if says_something(text) and not is_husk(text)]
+    said = [text for text in said if says_something(text) and not (is_husk(text) or _OF_WORDS.match(text))]
     said = [text for text in said if not (_is_order(text) or assents(text) or is_gone(text))]
     is_typed = spoken(prompt).is_typed  # in a text that was handed over only a decision is surely the person's
     worth = [_worth(text) for text in said]
@@ -196,7 +202,11 @@ def statements(prompt: str, is_gone: Callable[[str], bool] = lambda text: False)
     return [
         (text, value or PLAIN)
         for text, value in zip(said, worth, strict=True)
-        if is_decided or (value >= (PLAIN if is_typed else SURE) and width(shown_part(text)) >= NARROWEST)
+        if is_decided
+        or (
+            value >= (PLAIN if is_typed else SURE)
+            and (width(shown_part(text)) >= NARROWEST or (value >= SURE and has_value(text)))
+        )
     ]
 
 

@@ -30,6 +30,8 @@ _ENGLISH_START = re.compile(
 _KOREAN_END = re.compile(
     r"(?:까|나요|가요|니|냐|지|죠|던가|더라|을래|ㄹ까|는데요|뭐야|뭐였|어디야|누구야|언제야|몇)[요\s?？.]*$"
 )
+# Asks for a yes without a mark: 되나, 맞나요, 있으려나.
+_KOREAN_YES = re.compile(r"(?:되|있|없|맞|좋|했|됐|[았었였겠])(?:으?려나|나)요?[\s.~]*$")
 _KOREAN_WORD = re.compile("뭐|무엇|무슨|어떤|어느|어디|언제|누가|누구|왜|어떻게|얼마|몇")
 
 USER, ASSISTANT = "user", "assistant"
@@ -127,7 +129,7 @@ def is_question(text: str) -> bool:
     last = lines[-1]
     if last.rstrip("\"')” ").endswith(("?", "？")):
         return True
-    if _ENGLISH_START.match(last):
+    if _ENGLISH_START.match(last) or _KOREAN_YES.search(last):
         return True
     return bool(_KOREAN_END.search(last) and _KOREAN_WORD.search(last))
 

@@ -349,6 +349,11 @@ def assents(prompt: str) -> bool:
     return len(prompt) <= ASSENT_CHARS and bool(_ASSENTS.match(prompt)) and not contests(prompt)
 
 
+def opens_with_assent(text: str) -> bool:
+    """True for words that answer a proposal before they go on."""
+    return bool(_ASSENTS.match(text))
+
+
 def is_progress(answer: str) -> bool:
     """True for an answer that mainly tells of work done."""
     text = bare(answer)

@@ -73,7 +73,7 @@ _GONE = (
     re.compile(rf"(?i){_LAST} (?:is|are|was|were|got) (?:gone|dropped|retired|removed|no more|replaced (?:by|with))\b"),
     re.compile(rf"(?i){_LAST} (?:(?:is|are|was|were|got|has been) )?lifted\b"),
     re.compile(rf"(?i)\b(?:took|takes|taking) over \S.* from {_LAST}"),
-    re.compile(rf"(?i){_LAST}(?: ?에서|부터)(?= (?:[^\s가-힣]+ )*[^\s]+ ?(?:으로|로)(?![가-힣]))"),
+    re.compile(rf"(?i){_LAST}(?: ?에서|부터)(?= (?:[^\s가-힣]+ )*[^\s]+ ?(?:으로|로)요?(?![가-힣]))"),
     re.compile(rf"(?i){_LAST} ?(?:은 |는 |을 |를 )?(?:대신(?:에)?|말고|버리고|접고|걷어내고|빼고)(?![가-힣])"),
     re.compile(rf"(?i){_LAST} ?(?:(?:이|가) )?(?:아니라|아니고)(?![가-힣])"),
     re.compile(rf"(?i)^{_LAST} ?(?:으로는|로는|은|는) (?:[^.]{{0,40}})?(?:안 ?되겠|못 ?쓰겠|그만 ?쓰)"),

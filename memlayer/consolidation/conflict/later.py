@@ -6,7 +6,7 @@ plan as done. Where they only speak of a change of the same matter, the older wo
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from memlayer.consolidation.conflict.another_value import content, differ
@@ -21,7 +21,7 @@ from memlayer.consolidation.conflict.change import (
     is_order_of_work,
     replaces,
 )
-from memlayer.consolidation.rules.own_words import spoken
+from memlayer.consolidation.rules.own_words import own_words, spoken
 from memlayer.consolidation.rules.standing import let_go, takes_back
 from memlayer.edge.capture.noise import recallable
 from memlayer.text.sentences import ASSISTANT, candidates, is_question
@@ -33,6 +33,7 @@ from memlayer.turns.plans import carried_out
 OF_MATTER = 0.4  # of an older sentence's weight, in the prompt of a change of its matter
 OF_PLAN = 0.5  # of the weight of a plan, or of the report, where it tells the plan as done
 FEWEST = 2  # terms in common, of a matter
+MOST_NAMES = 3  # in common, of two languages
 MAX_SENTENCES = 12  # of a prompt
 MAX_CHARS = 400  # of a sentence that is looked at
 _LEFT = re.compile(
@@ -110,7 +111,7 @@ class Change:
     ends, and whether they are a name. subject: before its value. done: of a deed. terms: its own; of_prompt:
     of all that was said with it. back: of the value that is taken again. cancels: it calls a plan off. state: the
     place in _STATES of the one that its thing has now. was: the values that it ends, with their kinds. allows: a
-    thing that was forbidden.
+    thing that was forbidden. named: values of all that was said with it.
     """
 
     text: str
@@ -127,6 +128,7 @@ class Change:
     state: int | None = None
     was: frozenset[tuple[str, str]] = frozenset()
     allows: frozenset[str] = frozenset()
+    named: frozenset[tuple[str, str]] = frozenset()
 
     def ends(self, text: str, turn: str, weights_of: WeightsOf) -> bool:
         """True for an older sentence that holds no more.
@@ -134,13 +136,9 @@ class Change:
         turn: its text, which may name the thing.
         """
         terms = _terms(text)
-        if self.permits and let_go(self.text, [text]):
+        if self._permits(text, terms) or self._returns_from(text, turn) or self._is_in_another_state(text):
             return True
-        if self._returns_from(text, turn) or self._is_in_another_state(text) or not self.was.isdisjoint(_values(text)):
-            return True
-        if self.allows and self.allows <= terms and prohibits(text):
-            return True
-        if self.cancels and len(terms & self.terms) >= FEWEST and (_LEFT.search(text) or _PLANS.search(text)):
+        if self._calls_off(text, terms) or self._is_told_in_korean(text, terms) or self.was & _values(text):
             return True
         if self.terms.isdisjoint(terms):
             return self._gives_another_value(text, turn)
@@ -163,6 +161,16 @@ class Change:
             return False
         return len(shared) >= FEWEST and _weight(shared, weights_of) >= OF_MATTER * _weight(terms, weights_of)
 
+    def _permits(self, text: str, terms: frozenset[str]) -> bool:
+        """True for a wish that is let go, or a ban that is lifted."""
+        if self.permits and let_go(self.text, [text]):
+            return True
+        return bool(self.allows) and self.allows <= terms and prohibits(text)
+
+    def _calls_off(self, text: str, terms: frozenset[str]) -> bool:
+        is_plan = bool(_LEFT.search(text) or _PLANS.search(text))
+        return self.cancels and is_plan and len(terms & self.terms) >= FEWEST
+
     def _returns_from(self, text: str, turn: str) -> bool:
         """True for words on leaving the value that is taken again."""
         if not self.back:
@@ -171,6 +179,13 @@ class Change:
         if any(gone <= self.back for gone in _ended(text) if gone) or (self.back <= terms and DENIES.search(text)):
             return True
         return bool(CHANGE.search(text) or _ADOPTS.search(text)) and self.back <= _terms(turn) - terms
+
+    def _is_told_in_korean(self, text: str, terms: frozenset[str]) -> bool:
+        """True for a Korean change of an English sentence's things."""
+        if not _HANGUL.search(self.text) or _HANGUL.search(text) or not (self.gone or CHANGE.search(self.text)):
+            return False
+        shared = {term for term in terms & self.terms if term.isascii()}
+        return len(shared) >= MOST_NAMES and len(shared) * FEWEST >= len(terms)
 
     def _is_in_another_state(self, text: str) -> bool:
         if self.state is None or _state(text) in (None, self.state):
@@ -185,6 +200,13 @@ class Change:
         # It names the old value and a new one: "8시에 갔더니 항의가 왔대, 18:30 으로 옮기자".
         if any(said.get(kind, frozenset()) < values for kind, values in self.taken.values.items() if kind in said):
             return not terms.isdisjoint(self.terms)
+        # The prompt names the old value, perhaps in a quotation: "200건씩 잡아서 느려요 … 50건으로 줄이자".
+        held = _values(text) & self.named
+        if (
+            any(value not in self.taken.values.get(kind, (value,)) for kind, value in held)
+            and len(terms & self.of_prompt) >= FEWEST
+        ):
+            return True
         before, after = set(_HOST.findall(text)), set(_HOST.findall(self.text))
         is_moved = bool(before and after) and before.isdisjoint(after)
         if not is_moved and not (self.taken.values and differ(slots(text), self.taken)):
@@ -233,11 +255,16 @@ class Changes:
 @lru_cache(maxsize=4096)
 def changes_of(prompt: str) -> tuple[Change, ...]:
     """Return the changes that a prompt tells, which a person typed."""
-    if not recallable(prompt) or not (read := spoken(prompt)).is_typed:
+    if not recallable(prompt):
         return ()
-    of_prompt = _terms(prompt[: MAX_CHARS * 2])
+    read = spoken(prompt)
+    read = read if read.is_typed else spoken(own_words(prompt))
+    if not read.is_typed:
+        return ()
+    start = prompt[: MAX_CHARS * 2]
+    of_prompt, values = _terms(start), _values(start)
     changes = (_change(one.row.text, of_prompt) for one in read.said[:MAX_SENTENCES])
-    return tuple(change for change in changes if change)
+    return tuple(replace(change, named=values) for change in changes if change)
 
 
 def _change(text: str, of_prompt: frozenset[str]) -> Change | None:
@@ -250,7 +277,8 @@ def _change(text: str, of_prompt: frozenset[str]) -> Change | None:
     signs = (gone, done, back, state is not None, permits, cancels, allowed, CHANGE.search(text), ENDS.search(text))
     if not any(signs) or (is_order_of_work(text) and not permits and state is None):
         return None
-    named = [(_terms(one), _is_name(one, text)) for one in gone]
+    was = [{value for value in _values(one) if value[0] not in _OF_MANY} for one in gone]
+    named = [(_terms(one), _is_name(one, text)) for one, values in zip(gone, was, strict=True) if not values]
     rest = CHANGED.sub(" ", text)
     for value in gone:  # not taken: who says the new value alone agrees
         rest = rest.replace(value, " ")
@@ -258,7 +286,7 @@ def _change(text: str, of_prompt: frozenset[str]) -> Change | None:
         text, _names(text), tuple(row for row in named if row[0]), slots(" ".join(rest.split())), _subject(text),
         _terms(done) - _WHEN, _terms(text), of_prompt, permits,
         back=_terms(back["x"] or back["y"]) if back else frozenset(), cancels=cancels, state=state,
-        was=frozenset(value for one in gone for value in _values(one) if value[0] not in _OF_MANY),
+        was=frozenset[tuple[str, str]]().union(*was),
         allows=_terms(allowed["x"]) if allowed else frozenset(),
     )  # fmt: skip
 

@@ -41,6 +41,7 @@ _STOP = re.compile(r"\n|[.!?]\s")
 _PARAGRAPHS = re.compile(r"\n[ \t]*\n")
 # Of a log, a shell, markup, a document: "##[error] ...", "[WARN] ...", "[10:02] ...", "$ ls". Not "#12" or "[cart]".
 _FOREIGN_LINE = re.compile(r"^\s*(?:[#+](?!\d)|[<$|>{}=\\]|\[(?:[A-Z]+|[^\]\n]*[\d:][^\]\n]*)\])")
+_QUOTED_LINE = re.compile(r"(?:^.*[:：][ \t]*\n)?(?:^[ \t]*>.*\n?)+", re.MULTILINE)  # with the words that hand it over
 _ITEM = re.compile(r"^\s*(?:[-*•+]|\d{1,3}[.)])\s")
 # Not typed, or of a source: an item of a list, and "[system] ..." whatever the label says.
 _LISTED = re.compile(_ITEM.pattern + r"|^\s*[\[【［〔][^\]】］〕\n]{1,40}[\]】］〕]")
@@ -185,6 +186,8 @@ def own_words(prompt: str) -> str:
     Where a paragraph, a line or a sentence hands the others over, only that is the person's.
     """
     text = "\n\n".join(_HEADING.split(piece)[0] for piece in ends(prompt)).strip()
+    if _QUOTED_LINE.search(text):  # the marks tell which words are another's
+        return _QUOTED_LINE.sub("", text).strip()
     splits = (_PARAGRAPHS.split(text), text.split("\n"), [text[span.start : span.end] for span in sentences(text)])
     level = next((level for level, parts in enumerate(splits) if len(parts) > 1), SENTENCES)
     parts = splits[level]

@@ -14,6 +14,7 @@ from memlayer.consolidation.rules.own_words import Said, Spoken, ends, find, has
 from memlayer.edge.capture.noise import is_noise
 from memlayer.text.sentences import SpokenSentence, trimmed
 from memlayer.text.terms import index_terms
+from memlayer.turns.matter import opens_with_assent
 
 MAX_RULES = 6  # of one prompt
 MAX_RULE_PROMPT_CHARS = 300  # a longer prompt quotes. Its first line and last paragraph are asked about
@@ -35,6 +36,7 @@ _UNFIT = ("points_away", "outside", "guess", "moment", "set_phrase")
 _LETTING = ("lets_go", "allows", "permits")
 _UNFIT_FOR_WISH = ("one_off", "outside", "guess", "moment")
 _CODE = re.compile(r"[\w/.-]+\.\w{1,4}:\d+|[→←✓✅❌⚠☐✗│╭╰]|->|=>|\b(?=[0-9a-f]*\d)[0-9a-f]{7,}\b")
+_LASTING = re.compile("항상|앞으로|매번|무조건")
 _HANGUL = re.compile("[가-힣]")
 _JOINT = re.compile(r",? (?:and|but|그리고|근데|그런데|대신) ")
 _INSTEAD = re.compile("지 ?말고")  # "코드는 건드리지 말고 설명만 해줘": of the moment
@@ -186,6 +188,9 @@ def _halves(candidate: SpokenSentence) -> list[SpokenSentence]:
 def _is_plain_rule(candidate: SpokenSentence) -> bool:
     text, plain = trimmed(candidate.text), trimmed(candidate.plain)
     if candidate.asks or _CODE.search(text) or has("lets_go", plain) or has("allows", plain):
+        return False
+    is_lasting = has("rule_always", plain) or _LASTING.search(plain)
+    if opens_with_assent(plain) and has("points", plain) and not is_lasting:  # "ㅇㅇ 그렇게 고치고 …만 해"
         return False
     clauses = [plain, *(plain[: mark.start()] for mark in _REASON.finditer(plain))]  # ", 로그도 마찬가지" may follow
     orders = [row for row in clauses if not any(has(sign, _INVERTED.sub("", row)) for sign in _OPEN)]

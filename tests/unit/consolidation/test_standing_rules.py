@@ -72,6 +72,11 @@ def test_guidelines_pasted_whole_are_no_rules() -> None:
     assert [row for row in stated(pasted) if row.is_rule] == []
 
 
+@pytest.mark.parametrize("prompt", TABLES["answers_to_a_proposal"])
+def test_an_answer_to_a_proposal_is_no_rule(prompt: str) -> None:
+    assert stated(prompt) == []
+
+
 KEPT = TABLES["kept"]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from memlayer.give.own_statements import STATEMENTS_CHARS, changes_in, stated, statements
-from memlayer.kinds import Category, Kind
+from memlayer.kinds import Author, Category, Kind
 from memlayer.model import Memory, replace
 from memlayer.topics.session_summary import stands_alone
 from tests.support.store_rows import make_memory
@@ -152,3 +152,28 @@ def test_a_decision_of_today_is_a_statement(prompt: str) -> None:
 def test_work_on_a_matter_is_no_change_of_it(older: str, newer: str) -> None:
     rows = [turn(1, older), replace(turn(2, newer), at_ms=90_000_000)]
     assert any(line == older for line in told(rows))
+
+
+@pytest.mark.parametrize("prompt", TABLES["permitted_or_waiting"])
+def test_a_permission_and_a_wait_are_statements(prompt: str) -> None:
+    assert [text for text, _ in statements(prompt)] == [prompt]
+
+
+@pytest.mark.parametrize("prompt", TABLES["says_nothing_alone"])
+def test_a_question_without_its_mark_or_a_word_on_words_is_none(prompt: str) -> None:
+    assert statements(prompt) == []
+
+
+@pytest.mark.parametrize(("prompt", "own"), TABLES["behind_a_quotation"])
+def test_a_short_decision_behind_a_quotation_is_told(prompt: str, own: str) -> None:
+    assert [text for text, _ in statements(prompt)] == [own]
+
+
+@pytest.mark.parametrize(("prompt", "wish", "is_told"), TABLES["unclear_wishes"])
+def test_an_unclear_wish_is_told_as_said_that_day(prompt: str, wish: str, is_told: bool) -> None:
+    """What may be another's words stays away until the person says whose they are."""
+    said = turn(1, prompt)
+    asked = replace(make_memory(2, wish), kind=Kind.PREFERENCE, by=Author.UNCLEAR, session_id=said.session_id,
+                    prompt_id=said.prompt_id)  # fmt: skip
+    lines = stated([said], [asked], [], changes_in([said]))
+    assert any(wish in text for text, _ in lines) is is_told
