@@ -205,7 +205,7 @@ def statements(prompt: str, is_gone: Callable[[str], bool] = lambda text: False)
         if is_decided
         or (
             value >= (PLAIN if is_typed else SURE)
-            and (width(shown_part(text)) >= NARROWEST or (value >= SURE and has_value(text)))
+            and (width(shown_part(text)) >= NARROWEST or (value >= SURE and has_value(text) and CHANGE.search(text)))
         )
     ]
 

@@ -91,6 +91,7 @@ _UNTIL = re.compile(r"(?i)\b(?:until|before) ([^.,;]+)")
 _KOREAN_UNTIL = re.compile(r"([^.,;]+) \S+ ?(?:전에|전까지|때까지)")
 _NAME = re.compile(r"\d|[_#@./-]|(?<=\S)[A-Z]|[가-힣](?:님|씨)$")
 _LIFTED = re.compile(r"(?i)\blifted\b|풀렸|해제")
+_QUOTES = re.compile(r"^[ \t]*>", re.MULTILINE)
 _OF_MANY = frozenset(("weekday", "language"))  # kinds whose values many things have
 _CODE = re.compile(r"`([^`\n]+)`")
 _HOST = re.compile(
@@ -138,7 +139,9 @@ class Change:
         terms = _terms(text)
         if self._permits(text, terms) or self._returns_from(text, turn) or self._is_in_another_state(text):
             return True
-        if self._calls_off(text, terms) or self._is_told_in_korean(text, terms) or self.was & _values(text):
+        if self._calls_off(text, terms) or self._is_told_in_korean(text, terms):
+            return True
+        if self.was & _values(text) and (not self.subject or terms & self.terms):
             return True
         if self.terms.isdisjoint(terms):
             return self._gives_another_value(text, turn)
@@ -258,7 +261,8 @@ def changes_of(prompt: str) -> tuple[Change, ...]:
     if not recallable(prompt):
         return ()
     read = spoken(prompt)
-    read = read if read.is_typed else spoken(own_words(prompt))
+    if not read.is_typed and _QUOTES.search(prompt):
+        read = spoken(own_words(prompt))
     if not read.is_typed:
         return ()
     start = prompt[: MAX_CHARS * 2]
@@ -277,7 +281,7 @@ def _change(text: str, of_prompt: frozenset[str]) -> Change | None:
     signs = (gone, done, back, state is not None, permits, cancels, allowed, CHANGE.search(text), ENDS.search(text))
     if not any(signs) or (is_order_of_work(text) and not permits and state is None):
         return None
-    was = [{value for value in _values(one) if value[0] not in _OF_MANY} for one in gone]
+    was = [{value for value in _values(one) if value[0] not in _OF_MANY and value[1] != "1"} for one in gone]
     named = [(_terms(one), _is_name(one, text)) for one, values in zip(gone, was, strict=True) if not values]
     rest = CHANGED.sub(" ", text)
     for value in gone:  # not taken: who says the new value alone agrees
