@@ -24,6 +24,7 @@ MOST_WORDS = 8  # of a line that hands over the next: "explain this config"
 PARAGRAPHS, LINES, SENTENCES = range(3)
 KOREAN_WORD = 1.6  # a Korean word says as much as that many English ones
 _OF_TEXTS, _OF_OTHERS = ("handles_text", "names_text"), ("speaks", "salutation", "as_text")
+_HANDS = ("points", *_OF_TEXTS, *_OF_OTHERS)
 # Where the sentence goes on behind it, a colon belongs to a name: "feat: 같은 prefix".
 _HEAD = re.compile(
     r"[:：](?=\s|$|[\"'“”‘’「])(?! ?(?:같은|라는|이라는|처럼|말고|등|or|and|prefix\w*)(?![\w]))|\s(?:[-–—]|->|=>|→)\s"
@@ -129,9 +130,11 @@ def is_head(text: str) -> bool:
 def may_quote(prompt: str) -> bool:
     """Return whether a prompt has a form or a sign of somebody else's text."""
     read = spoken(prompt)
-    signs = (*_OF_TEXTS, *_OF_OTHERS)
     return not read.is_typed or any(
-        one.is_headed or _has_foreign_head(one.row.text) or any(has(sign, one.row.text) for sign in signs)
+        one.is_headed
+        or one.row.asks
+        or _has_foreign_head(one.row.text)
+        or any(has(sign, one.row.text) for sign in _HANDS)
         for one in read.said
     )
 
