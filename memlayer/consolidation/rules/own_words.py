@@ -24,7 +24,6 @@ MOST_WORDS = 8  # of a line that hands over the next: "explain this config"
 PARAGRAPHS, LINES, SENTENCES = range(3)
 KOREAN_WORD = 1.6  # a Korean word says as much as that many English ones
 _OF_TEXTS, _OF_OTHERS = ("handles_text", "names_text"), ("speaks", "salutation", "as_text")
-_HANDS = ("points", *_OF_TEXTS, *_OF_OTHERS)
 # Where the sentence goes on behind it, a colon belongs to a name: "feat: 같은 prefix".
 _HEAD = re.compile(
     r"[:：](?=\s|$|[\"'“”‘’「])(?! ?(?:같은|라는|이라는|처럼|말고|등|or|and|prefix\w*)(?![\w]))|\s(?:[-–—]|->|=>|→)\s"
@@ -130,13 +129,15 @@ def is_head(text: str) -> bool:
 def may_quote(prompt: str) -> bool:
     """Return whether a prompt has a form or a sign of somebody else's text."""
     read = spoken(prompt)
-    return not read.is_typed or any(
-        one.is_headed
-        or one.row.asks
-        or _has_foreign_head(one.row.text)
-        or any(has(sign, one.row.text) for sign in _HANDS)
-        for one in read.said
-    )
+    return not read.is_typed or any(one.is_headed or _hands(one.row) for one in read.said)
+
+
+def _hands(sentence: SpokenSentence) -> bool:
+    """Return whether a sentence may have somebody else's text beside it."""
+    text = sentence.text
+    if sentence.asks or _has_foreign_head(text) or any(has(sign, text) for sign in (*_OF_TEXTS, *_OF_OTHERS)):
+        return True
+    return has("points", text) and words(text) <= MOST_WORDS
 
 
 def _has_foreign_head(text: str) -> bool:
