@@ -44,6 +44,7 @@ _STATES = re.compile(
 _DECIDES = re.compile(
     r"\b(?:let'?s (?:use|go with|keep|drop|put|move)|instead|by hand|myself|waiting for|blocked|depends on)\b"
     r"|(?:로|으로) ?(?:가자|하자|할게|줄이자|바꾸자)|기로 ?했|말고|지 ?(?:마|말)|원복|버리고|미루|막혀"
+    r"|기다리(?:는 ?중|고 ?있)|대기 ?중"
     r"|^(?:(?:ok|okay|yes|yep),? )?go with\b|해도 ?(?:돼|됨)"
     r"|이제 ?그만|승인|요청 ?넣|[았었했왔갔렸]대(?![가-힣])|한대(?![가-힣])|대신|나중에",
     re.IGNORECASE,
