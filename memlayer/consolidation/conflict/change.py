@@ -29,7 +29,7 @@ CHANGE = re.compile(
     r"|extended|shortened|again|turned out|increased|decreased|reduced)\b"
     r"|이제|더 이상|더는|대신|말고|바뀌|바뀐|바꾸|바꿨|변경|옮기|옮겼|연기|올리|올렸|늘리|늘렸|낮추|낮췄|줄이"
     r"|줄였|교체|넘어갔|밀렸|앞당겨|안 쓰|아니라|이사|이전했"
-    r"|갈아탔|전환|으로 올라|로 내려|미뤄|미루|당겨",
+    r"|갈아탔|전환|으로 올라|로 (?:내려|올려|늘려|줄여|낮춰|바꿔|옮겨)|미뤄|미루|당겨",
     re.IGNORECASE,
 )
 # The end of a value, which says nothing of a new one.
@@ -62,6 +62,7 @@ DENIES = re.compile(
 _THING = r"(?P<x>[^\s,;()]+(?: [^\s,;()]+){0,2}?)"
 _LAST = r"(?P<x>(?!\S*ing\b)[^\s,;()]+)"
 _AT = r"(?:(?:from|on|in|with|at) )?"
+_CLOSED = r"(?:freeze|frozen|동결|얼렸|얼었|종료|terminate|폐쇄|닫았|닫혔|만료)"
 _GONE = (
     re.compile(rf"(?i)\bfrom {_THING} (?:over )?(?:in)?to (?=\S)"),
     re.compile(rf"(?i),? ?\b(?:instead of|rather than|in place of|in favou?r of|and not|but not) {_AT}{_LAST}"),
@@ -79,6 +80,7 @@ _GONE = (
     re.compile(rf"(?i)^{_LAST} ?(?:으로는|로는|은|는) (?:[^.]{{0,40}})?(?:안 ?되겠|못 ?쓰겠|그만 ?쓰)"),
     re.compile(rf"(?i)^{_LAST} (?:won't do|will not do|doesn't cut it|does not cut it)\b"),
     re.compile(rf"(?i){_LAST} ?(?:은 |는 |이 |가 )?(?:다 |이제 )?(?:풀렸|해제(?:됐|됨|했))"),
+    re.compile(rf"(?i){_LAST} ?(?:은|는|이|가) (?:[^\s,.]+ )?{_CLOSED}"),
     re.compile(rf"(?i){_LAST} ?(?:문제|탓|때문|원인)(?:이|가|은|는)? ?아니"),
     re.compile(rf"(?i)\b(?:wasn't|was not) (?:because of |due to |caused by )?(?:the |our ){_THING}(?= ?[.,;!]|$)"),
     re.compile(rf"(?i){_LAST} (?:안 (?:쓰|써|씀)[가-힣]*|(?:쓰지|사용하지) 않[가-힣]*)"),

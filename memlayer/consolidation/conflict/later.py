@@ -48,7 +48,9 @@ _ITSELF = re.compile(
 # A return to a former value ends its end: "Redis 걷어내고 EXCLUDE 로 가자" by "다시 Redis 로 돌아가자".
 _BACK = re.compile(
     r"(?i)\b(?:back|revert\w*|return\w*|rolled back) to (?:the |our )?(?P<x>[^.,;]+)"
-    r"|(?P<y>(?:[^\s,.;]+ ){0,2}[^\s,.;]+) ?(?:으로|로) (?:다시 |도로 )?(?:돌아가|되돌|원복|롤백|복귀)"
+    r"|(?P<y>(?:[^\s,.;]+ ){0,2}[^\s,.;]+) ?(?:으로|로) (?:(?:다시 |도로 )?(?:돌아가|되돌|원복|롤백|복귀)"
+    r"|다시 가[자기])"
+    r"|(?:안|못) ?\S+기로 했던 (?P<z>[^,.;]+)(?=.*다시)"
 )
 _ADOPTS = re.compile(r"(?i)\b(?:switch|move|migrate|go with|use)\b|(?:으로|로) ?(?:가자|하자|바꾸자|간다|갈게)")
 _ALLOWS = re.compile(r"(?i)(?P<x>\S+) (?:is|are) (?:now )?(?:fine|ok|okay|allowed)\b")
@@ -57,10 +59,11 @@ _CANCELS = re.compile(
     r"(?i)\bno need\b|\b(?:don'?t|do not|won'?t|no longer) need\b|\bcall(?:ed|ing)? off\b|\bcancel+(?:ed|ing)\b"
     r"|안 ?\S*도 ?(?:돼|되|됩|됨|괜찮)|필요 ?(?:가 |는 |도 )?(?:없|사라)|없던 ?(?:걸|일|것)로|취소(?:하자|하기로|됐|됨)"
     r"|관두|그만두"
+    r"|안 \S+기로 ?(?:했|함|하자)|\b(?:not|won't be) (?:going to|doing)\b"
 )
 _PLANS = re.compile(
     r"(?i)\b(?:let'?s|we'?ll|i'?ll|will|going to|plan(?:ned)? to|should)\b"
-    r"|[가-힣]자(?=[,.!~ ]|$)|기로 ?했|[할볼둘줄]게|예정|계획"
+    r"|[가-힣]자(?=[,.!~ ]|$)|기로 ?했|[할볼둘줄]게|예정|계획|\bbacklog\b|백로그"
 )
 # Two states of one thing: "wasm-opt 끄고 가자" is ended by "turn wasm-opt back on".
 _STATES = tuple(
@@ -165,7 +168,7 @@ class Change:
         return len(shared) >= FEWEST and _weight(shared, weights_of) >= OF_MATTER * _weight(terms, weights_of)
 
     def _permits(self, text: str, terms: frozenset[str]) -> bool:
-        """True for a wish that is let go, or a ban that is lifted."""
+        """True for a wish let go, or a ban that is lifted."""
         if self.permits and let_go(self.text, [text]):
             return True
         return bool(self.allows) and self.allows <= terms and prohibits(text)
@@ -289,7 +292,7 @@ def _change(text: str, of_prompt: frozenset[str]) -> Change | None:
     return Change(
         text, _names(text), tuple(row for row in named if row[0]), slots(" ".join(rest.split())), _subject(text),
         _terms(done) - _WHEN, _terms(text), of_prompt, permits,
-        back=_terms(back["x"] or back["y"]) if back else frozenset(), cancels=cancels, state=state,
+        back=_terms(back["z"] or back["x"] or back["y"]) if back else frozenset(), cancels=cancels, state=state,
         was=frozenset[tuple[str, str]]().union(*was),
         allows=_terms(allowed["x"]) if allowed else frozenset(),
     )  # fmt: skip
@@ -305,7 +308,7 @@ def _subject(text: str) -> frozenset[str]:
 
 
 def _is_name(value: str, text: str) -> bool:
-    """True for a name or a lifted state, by its form, its script or its place."""
+    """True for a name or a lifted state."""
     is_foreign = value.isascii() and bool(_HANGUL.search(text))
     is_itself = bool(_ITSELF.search(text[: text.find(value)])) and _OF_MANY.isdisjoint(slots(value).values)
     return bool(_NAME.search(value) or _LIFTED.search(text)) or is_foreign or is_itself

@@ -127,7 +127,7 @@ def is_head(text: str) -> bool:
 
 
 def may_quote(prompt: str) -> bool:
-    """Return whether a prompt has a form or a sign of somebody else's text."""
+    """Return whether a prompt has a sign of somebody else's text."""
     read = spoken(prompt)
     return not read.is_typed or any(one.is_headed or _hands(one.row) for one in read.said)
 
