@@ -6,13 +6,13 @@ by headline under their subjects, last the rules, nearest to the prompt.
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from memlayer.give.candidate import LeftOut, Reason
 from memlayer.kinds import mark_of
 from memlayer.model import GLOBAL, Memory, replace
 from memlayer.text import context_block
-from memlayer.text.context_block import flatten
+from memlayer.text.context_block import day_of, flatten
 from memlayer.text.terms import index_terms
 from memlayer.turns.turn_memory import headline_of
 
@@ -40,7 +40,8 @@ class StartMemories:
     """Memories that a start may tell, each newest first.
 
     sessions: (line, its memory). ways: of working, as a reader noted them; they never rest. rested: ids of notes that
-    REST_SESSIONS sessions neither wrote nor used. unproven: of notes that a session's own model wrote.
+    REST_SESSIONS sessions neither wrote nor used. unproven: of notes that a session's own model wrote. loosened: when
+    the person last allowed a part of a rule, by its id.
     """
 
     sessions: Sequence[tuple[str, Memory]]
@@ -52,6 +53,7 @@ class StartMemories:
     rested: Collection[str] = ()
     unproven: Collection[str] = ()
     uses: Mapping[str, int] | None = None
+    loosened: Mapping[str, int] = field(default_factory=dict)
 
 
 def compose(known: StartMemories, project_id: str, max_chars: int, left_out: LeftOut) -> str:
@@ -63,7 +65,7 @@ def compose(known: StartMemories, project_id: str, max_chars: int, left_out: Lef
     first = [line_of(text, row) for text, row in known.sessions]
     first += [line_of("open: " + row.text, row) for row in known.tasks]
     room = max_chars - sum(len(line) + 1 for line in [head, *first])
-    rules = _rules(known.rules, project_id, int(RULES_SHARE * room))
+    rules = _rules(known, project_id, int(RULES_SHARE * room))
     ways, more = _ways(known)
     first += [WAYS_HEADING, *(line_of(headline_of(way), way) for way in ways)] if ways else []
     room = max_chars - _length([head, *first, *rules])
@@ -108,17 +110,21 @@ def _is_same(one: frozenset[str], other: frozenset[str]) -> bool:
     return len(one & other) >= SAME_WAY * max(1, min(len(one), len(other)))
 
 
-def _rules(rules: Sequence[Memory], project_id: str, room: int) -> list[str]:
+def _rules(known: StartMemories, project_id: str, room: int) -> list[str]:
     """Return the rules, whole or by headline. Count those without room.
 
     The first clause of a long order is another order, so it stands whole.
     """
+    rules = known.rules
     lines: list[str] = []
     room -= len(RULES_HEADING) + 1
     for at, rule in enumerate(rules):
         text = flatten(rule.text)
         text = text if len(text) <= RULE_CHARS else flatten(rule.headline) or text
-        line = line_of(text + (" (every project)" if rule.project_id == GLOBAL != project_id else ""), rule)
+        text += " (every project)" if rule.project_id == GLOBAL != project_id else ""
+        if rule.id in known.loosened:
+            text += " (but see %s)" % day_of(known.loosened[rule.id])[5:]
+        line = line_of(text, rule)
         room -= len(line) + 1
         if room < 0:
             lines.append("%d more rules, found by mem-search." % (len(rules) - at))

@@ -121,6 +121,8 @@ def _memories(
     tasks = live_tasks(core, typed)
     left_out |= {row.citation: Reason.OLD.value for row in core if row.kind == Kind.TASK and row not in tasks}
     left_out |= {row.citation: Reason.ENDED.value for row in over[:MAX_ENDED]}
+    changes = own_statements.changes_in([row for row in reports if row.session_id not in sent]) if orders else None
+    loosened = {row.id: changes.loosened(row.text, row.at_ms) for row in orders} if changes else {}
     told_of = {row.session_id for row in (*notes, *(row for _, row in sessions))}.union(sent)
     return StartMemories(
         sessions=[*sessions, *_of_day([row for row in last_day if row.session_id not in told_of], reports)],
@@ -132,6 +134,7 @@ def _memories(
         rested=rested,
         unproven=unproven,
         uses=uses,
+        loosened={order_id: at_ms for order_id, at_ms in loosened.items() if at_ms},
     )
 
 

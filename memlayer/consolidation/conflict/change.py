@@ -79,7 +79,7 @@ _GONE = (
     re.compile(rf"(?i){_LAST} ?(?:(?:이|가) )?(?:아니라|아니고)(?![가-힣])"),
     re.compile(rf"(?i)^{_LAST} ?(?:으로는|로는|은|는) (?:[^.]{{0,40}})?(?:안 ?되겠|못 ?쓰겠|그만 ?쓰)"),
     re.compile(rf"(?i)^{_LAST} (?:won't do|will not do|doesn't cut it|does not cut it)\b"),
-    re.compile(rf"(?i){_LAST} ?(?:은 |는 |이 |가 )?(?:다 |이제 )?(?:풀렸|해제(?:됐|됨|했))"),
+    re.compile(rf"(?i){_LAST} ?(?:은 |는 |이 |가 )?(?:다 |이제 )?(?:풀렸|풀리긴|해제(?:됐|됨|했))"),
     re.compile(rf"(?i){_LAST} ?(?:은|는|이|가) (?:[^\s,.]+ )?{_CLOSED}"),
     re.compile(rf"(?i){_LAST} ?(?:문제|탓|때문|원인)(?:이|가|은|는)? ?아니"),
     re.compile(rf"(?i)\b(?:wasn't|was not) (?:because of |due to |caused by )?(?:the |our ){_THING}(?= ?[.,;!]|$)"),

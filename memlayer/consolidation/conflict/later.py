@@ -54,6 +54,10 @@ _BACK = re.compile(
 )
 _ADOPTS = re.compile(r"(?i)\b(?:switch|move|migrate|go with|use)\b|(?:으로|로) ?(?:가자|하자|바꾸자|간다|갈게)")
 _ALLOWS = re.compile(r"(?i)(?P<x>\S+) (?:is|are) (?:now )?(?:fine|ok|okay|allowed)\b")
+_LOOSENS = re.compile(
+    r"(?i)도 ?(?:돼|됨|된다|괜찮)|풀렸|풀리긴|해제|이제 (?:ok|오케이|괜찮)"
+    r"|\b(?:may|can) now\b|\bnow (?:may|can)\b|\b(?:fine|ok|okay|allowed) (?:now|again|from now on)\b"
+)
 _FROM_NOW = re.compile(r"(?i)\b(?:now|again|without)\b")
 _CANCELS = re.compile(
     r"(?i)\bno need\b|\b(?:don'?t|do not|won'?t|no longer) need\b|\bcall(?:ed|ing)? off\b|\bcancel+(?:ed|ing)\b"
@@ -167,6 +171,10 @@ class Change:
             return False
         return len(shared) >= FEWEST and _weight(shared, weights_of) >= OF_MATTER * _weight(terms, weights_of)
 
+    def loosens(self, text: str) -> bool:
+        """True for a permission that bears on an older wish."""
+        return bool(_LOOSENS.search(self.text)) and len(_terms(text) & self.terms) >= FEWEST
+
     def _permits(self, text: str, terms: frozenset[str]) -> bool:
         """True for a wish let go, or a ban that is lifted."""
         if self.permits and let_go(self.text, [text]):
@@ -251,6 +259,10 @@ class Changes:
         text = text[:MAX_CHARS]
         later = (at for at, change in self.known if at > at_ms and change.ends(text, turn, self.weights_of))
         return max(later, default=0)
+
+    def loosened(self, text: str, at_ms: int) -> int:
+        """Return when something of a wish was last allowed, 0 for never."""
+        return max((at for at, change in self.known if at > at_ms and change.loosens(text)), default=0)
 
     def changed(self, text: str, at_ms: int) -> int:
         """Return when a sentence's matter last changed, 0 for never."""

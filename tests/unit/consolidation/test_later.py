@@ -46,6 +46,13 @@ def test_what_holds_for_once_failed_or_is_another_thing(older: str, newer: str) 
     assert ended(older, newer) == []
 
 
+@pytest.mark.parametrize(("wish", "newer", "is_allowed"), TABLES["a_part_of_a_wish_is_allowed"])
+def test_a_part_of_a_wish_is_allowed(wish: str, newer: str, is_allowed: bool) -> None:
+    changes = Changes(alike)
+    changes.add(newer, 2)
+    assert changes.loosened(wish, 1) == (2 if is_allowed else 0)
+
+
 @pytest.mark.parametrize(("older", "newer"), TABLES["another_thing_and_what_is_undecided_end_nothing"])
 def test_another_thing_and_what_is_undecided_end_nothing(older: str, newer: str) -> None:
     assert ended(older, newer) == []

@@ -5,7 +5,7 @@ import pytest
 from memlayer.give.listed_start import RULES_HEADING, rules_in
 from memlayer.give.working_set import compose, in_short
 from memlayer.model import GLOBAL, replace
-from memlayer.text.context_block import entry_lines, text_of
+from memlayer.text.context_block import day_of, entry_lines, text_of
 from tests.unit.give.test_working_set import ORDER, RULES, Kept
 
 SUBAGENT_CHARS = 600
@@ -141,3 +141,18 @@ def test_wish_that_a_person_says_again_stays_a_rule(kept: Kept, wish: str) -> No
     [rule] = [row for row in kept.store.memories() if row.category == "core"]
     kept.store.put_memories([replace(rule, prompt_id=turn.prompt_id)])
     assert rules(kept) == [wish]
+
+
+@pytest.mark.parametrize(
+    ("rule", "allowed"),
+    [
+        ("terraform 은 plan 까지만 하고 apply 는 절대 하지 마", "dev 계정은 이제 네가 terraform apply 해도 돼"),
+        ("never run cargo update in firmware/", "in firmware/ you may now run cargo update crate by crate"),
+    ],
+)
+def test_rule_points_at_the_day_that_allowed_a_part(kept: Kept, rule: str, allowed: str) -> None:
+    kept("core", "preference", rule, days=9, session="s0")
+    assert rules(kept) == [rule]
+    kept.turn("User: %s\nAssistant: 네." % allowed, session="later")
+    [turn] = [row for row in kept.store.memories() if row.category == "conversation"]
+    assert rules(kept) == ["%s (but see %s)" % (rule, day_of(turn.at_ms)[5:])]
