@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import batches
-from memlayer.edge.capture.payload import COMMAND, Payload
+from memlayer.edge.capture.hosts import named
+from memlayer.edge.capture.payload import COMMAND, IN_WORDS, Payload
 from memlayer.edge.home import given_notes as record
 from memlayer.edge.home import project
 from memlayer.give import given_notes
@@ -150,9 +151,11 @@ def noted(state: State, session: Session, event: Mapping[str, Any], answer: Answ
 
 def _record(state: State, session: Session, event: Mapping[str, Any], answer: Answer, is_delivered: bool) -> None:
     """Append the entry of a prompt or a working set."""
-    recalled = answer.recalled
-    if event["kind"] == "user" and event["detail"] == COMMAND:
+    recalled, is_prompt = answer.recalled, event["kind"] == "user"
+    if is_prompt and event["detail"] == COMMAND:
         recalled = Recalled("", "", Gate.COMMAND)
+    elif is_prompt and event["detail"] in IN_WORDS and "user_prompt_submit" not in named(session.host).reads:
+        recalled = Recalled("", "", Gate.HOST)
     if recalled is not None:
         entry = given_notes.of_prompt(event, session.project_id, recalled, is_delivered=is_delivered)
         state.metrics.recalled(len(recalled.entries) * is_delivered, len(recalled.block) * is_delivered)

@@ -230,6 +230,7 @@ class Gate(Enum):
     TOO_SHORT = "too short to need an earlier session"
     OPENING = "the store was still opening"
     COMMAND = "a slash command"
+    HOST = "its host takes no context at a prompt"
     TEMPLATED = "it begins like many earlier prompts, as a script sends them"
     LATE = "recall took longer than recall.deadline_ms"
     FAILED = "recall failed; logs/daemon.log says why"

@@ -336,6 +336,11 @@ class Sharing:
 
     # -- push and pull
 
+    def sync(self) -> tuple[SharePushed, SharePulled]:
+        """Take in, then send: waiting changes count as later. Raises ShareError."""
+        pulled = self.pull()
+        return self.push(), pulled
+
     def push(self) -> SharePushed:
         """Send all that is new, after others' tombstones. Raises ShareError."""
         with self._open("push") as channel:

@@ -95,6 +95,14 @@ def test_silence_says_why(told: Home, prompt: str, why: str) -> None:
     assert prompt in said and "nothing given" in said and why in said
 
 
+def test_a_host_without_a_context_at_prompts_is_named(told: Home) -> None:
+    own = {"conversation_id": "cursor-1", "generation_id": "g1", "workspace_roots": [str(told.hook.project)]}
+    assert told.hook("user_prompt_submit", "", prompt=ASKED, **own).context == ""
+    told.daemon.wait_for(lambda: recorded(told, "cursor-1"), "entry")
+    said = told.cli("given", "--session", "cursor-1").stdout
+    assert ASKED in said and "its host takes no context at a prompt" in said
+
+
 @pytest.mark.parametrize(("count", "gate", "why"), tables("integration/given")["silence_is_told_by_the_number"])
 def test_silence_is_told_by_the_number(count: int, gate: str, why: str) -> None:
     assert GivenPrompt(left_out_count=count, gate=gate).silence == why

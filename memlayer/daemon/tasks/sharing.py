@@ -1,4 +1,4 @@
-"""Push and pull in the background, at a session's start and end."""
+"""Pull and push in the background, at a session's start and end."""
 
 import logging
 import time
@@ -27,8 +27,7 @@ def _sync(state: State) -> None:
         try:
             if sharing.is_automatic:
                 batches.take_soon(state).result()
-                sharing.push()
-                sharing.pull()
+                sharing.sync()
         finally:
             services.teams.sync_all()
         share.is_due, share.wait_s = False, FIRST_WAIT_S

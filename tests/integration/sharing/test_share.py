@@ -8,7 +8,7 @@ import pytest
 
 from memlayer.edge.home import paths
 from memlayer.kinds import Category, Kind
-from memlayer.model import CITED, Event, Memory, citation_of, memory_key, usage_of
+from memlayer.model import CITED, Event, Memory, citation_of, memory_key, replace, usage_of
 from memlayer.ports import MemoryQuery, Selection
 from memlayer.records.sessions import Session
 from memlayer.sharing.sending import MERGE_AT
@@ -182,6 +182,21 @@ def test_changes_of_a_memory_travel_and_the_later_holds(place: str, pair: list[S
     settle(a, b)
     assert a.rows() == b.rows()
     assert all(a.turn_of("(a%d)" % number).pinned for number in (1, 2, 3))
+
+
+def test_change_that_waits_here_outlives_an_older_one_of_a_busy_machine(place: str, pair: list[SharedHome]) -> None:
+    a, b = pair
+    a.chat("a", 4, 1)
+    join(place, a, b)
+    settle(a, b)
+    for is_pinned in (True, False, True):  # each commit raises the clock of `a` alone
+        a.services.consolidator.pin(a.turn_of("(a1)"), is_pinned)
+        a.sharing.push()
+    b.services.keep.write([replace(b.turn_of("(a1)"), importance=0.93)])
+    for home in (b, a):
+        home.sharing.sync()
+    assert [home.turn_of("(a1)").importance for home in pair] == [0.93, 0.93]
+    assert a.rows() == b.rows()
 
 
 def test_use_of_a_memory_that_comes_later_is_kept(place: str, tmp_path: Path) -> None:

@@ -30,7 +30,8 @@ def sync(state: State, arguments: ops.ShareSync, progress: Progress) -> ops.Shar
     sharing = services_of(state).sharing
     sharing.share()
     state.jobs.submit("take in", lambda: intake.take_in(state)).result()
-    return ops.ShareSynced(pushed=sharing.push(), pulled=sharing.pull())
+    pushed, pulled = sharing.sync()
+    return ops.ShareSynced(pushed=pushed, pulled=pulled)
 
 
 def status(state: State, arguments: ops.ShareStatus, progress: Progress) -> ops.ShareState:
