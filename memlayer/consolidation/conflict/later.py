@@ -148,7 +148,7 @@ class Change:
             return True
         if self._calls_off(text, terms) or self._is_told_in_korean(text, terms):
             return True
-        if self.was & _values(text) and (not self.subject or terms & self.terms):
+        if self.was & _values(text) and _words(terms & self.terms):
             return True
         if self.terms.isdisjoint(terms):
             return self._gives_another_value(text, turn)
@@ -213,12 +213,12 @@ class Change:
         said = slots(text).values
         # It names the old value and a new one: "8시에 갔더니 항의가 왔대, 18:30 으로 옮기자".
         if any(said.get(kind, frozenset()) < values for kind, values in self.taken.values.items() if kind in said):
-            return not terms.isdisjoint(self.terms)
+            return bool(_words(terms & self.terms))
         # The prompt names the old value, perhaps in a quotation: "200건씩 잡아서 느려요 … 50건으로 줄이자".
         held = _values(text) & self.named
         if (
             any(value not in self.taken.values.get(kind, (value,)) for kind, value in held)
-            and len(terms & self.of_prompt) >= FEWEST
+            and len(_words(terms & self.of_prompt)) >= FEWEST
         ):
             return True
         before, after = set(_HOST.findall(text)), set(_HOST.findall(self.text))
@@ -344,6 +344,11 @@ def _values(text: str) -> frozenset[tuple[str, str]]:
 @lru_cache(maxsize=8192)
 def _state(text: str) -> int | None:
     return next((place for place, pattern in enumerate(_STATES) if pattern.search(text)), None)
+
+
+def _words(terms: frozenset[str]) -> frozenset[str]:
+    """Return the terms that are no number: two things may change at one hour."""
+    return frozenset(term for term in terms if not term[0].isdigit())
 
 
 def _names(text: str) -> tuple[str, ...]:
