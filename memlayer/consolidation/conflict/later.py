@@ -347,7 +347,7 @@ def _state(text: str) -> int | None:
 
 
 def _words(terms: frozenset[str]) -> frozenset[str]:
-    """Return the terms that are no number: two things may change at one hour."""
+    """Return the terms that are no number."""  # two things may change at one hour
     return frozenset(term for term in terms if not term[0].isdigit())
 
 
